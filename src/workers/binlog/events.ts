@@ -1,0 +1,61 @@
+/**
+ * What the binlog stream hands on. Calls come synchronously in binlog order: `begin`, then any number of `table`,
+ * rows (through the sink) and `statement`, then `commit`. Only whole transactions are followed by `commit`.
+ */
+
+/** A TABLE_MAP event with FULL row metadata, decoded. */
+export interface BinlogTable {
+  schema: string;
+  table: string;
+  columns: BinlogColumn[];
+}
+
+export interface BinlogColumn {
+  name: string;
+  /** The binlog's column type code (MYSQL_TYPE_…), the real type behind STRING for enum and set. */
+  type: number;
+  metadata: number;
+  unsigned: boolean;
+  /** Collation id of character columns and of enum and set, else null. */
+  collation: number | null;
+  nullable: boolean;
+}
+
+/** Receives the rows of one table. */
+export interface RowSink {
+  /** Ordinal positions (0-based, in `BinlogTable.columns`) of the cells of a text row, in the row's order. */
+  readonly columns: readonly number[];
+  /** Which entries of `columns` make up the row key, in key order. */
+  readonly keyCells: readonly number[];
+  /**
+   * One row change. Insert: `beforeKey` null. Delete: `afterKey` and `after` null.
+   * Keys are text rows of the key cells as byte strings (latin1), fit to be Map keys.
+   * `after` is a text row that is valid during the call only.
+   */
+  row(beforeKey: string | null, afterKey: string | null, after: Buffer | null): void;
+}
+
+export interface TransactionStart {
+  /** `uuid:1` (also tagged: `uuid:tag:1`), or MariaDB's `domain-server-sequence`. */
+  gtid: string;
+  /** When it was committed on the server where it was first written, in milliseconds since the epoch (0 when unknown). */
+  committedAt: number;
+}
+
+/** A Query event that is not BEGIN/COMMIT: DDL, or a statement-format change. */
+export interface BinlogStatement {
+  sql: Buffer;
+  /** The session's default schema when it ran; empty when it had none. */
+  schema: string;
+  /** Collation id of character_set_client, the encoding of `sql`. */
+  clientCollation: number;
+  sqlMode: bigint;
+}
+
+export interface BinlogHandler {
+  begin(transaction: TransactionStart): void;
+  /** Whether and how the table's rows are wanted; null skips them undecoded. Asked once per TABLE_MAP of a table id per stream unless the map changes. */
+  table(table: BinlogTable): RowSink | null;
+  statement(statement: BinlogStatement): void;
+  commit(): void;
+}
