@@ -1,7 +1,4 @@
-/**
- * One MySQL session with Drover's bounds (design §5), opened by `openSession`.
- * Placeholder types are in this header; see `open-session.ts` for the settings.
- */
+/** One MySQL session with Drover's bounds (design §5), opened by `openSession`, where the settings stand. */
 import type { ByteSql } from "./bytes.js";
 
 /** A row of a bookkeeping query: every value as UTF-8 text or null. */
@@ -12,6 +9,12 @@ export interface WriteResult {
   warnings: number;
 }
 
+export interface RunOptions {
+  /** How long the server may work without a word, in milliseconds (default 20 s). */
+  patience?: number;
+}
+
+/** One statement at a time. Any error, abort or silence destroys the session. */
 export interface Session {
   /** The connection name of the settings (`SRC`), for messages. */
   readonly server: string;
@@ -19,13 +22,18 @@ export interface Session {
   readonly id: number;
   /** False once an error, a timeout or an abort was seen: such a session is destroyed, never reused. */
   readonly usable: boolean;
+  readonly isMariaDb: boolean;
+  /** `VERSION()` */
+  readonly version: string;
+  /** `@@max_allowed_packet` in bytes. */
+  readonly maxAllowedPacket: number;
   /**
    * Runs a statement that returns rows; for small results. Values of `binary` columns come as latin1 bytes.
    * @throws DroverError CONNECTION_LOST, SERVER_BUSY, SERVER_UNAVAILABLE, STATEMENT_REFUSED, ABORTED
    */
   rows(statement: ByteSql): Promise<TextRecord[]>;
   /** Runs a statement that returns no rows. */
-  run(statement: ByteSql): Promise<WriteResult>;
+  run(statement: ByteSql, options?: RunOptions): Promise<WriteResult>;
   /**
    * Runs a SELECT and hands on each row as a raw text row: `buffer` from `start` to `end` (valid during the call only).
    * Return false to stop: the statement is killed and the session destroyed (the source holds nothing afterwards).

@@ -1,0 +1,97 @@
+/**
+ * Settings: environment variables over the file that `DROVER_CONFIG` names (contract, "Running it").
+ * In the file the keys are the variables' names in camel case, connections as a map.
+ */
+import { readFileSync } from "node:fs";
+import { parse as parseYaml } from "yaml";
+import { z } from "zod";
+import { DroverError } from "./errors.js";
+import { parseContract, connectionName } from "./contracts/spec.js";
+import { parseServerUrl, type ServerAddress } from "./mysql/server-address.js";
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+const settingsFile = z.strictObject({
+  redisUrl: z.string().optional(),
+  prefix: z.string().optional(),
+  connections: z.record(connectionName, z.string()).optional(),
+  stateSchema: z.string().optional(),
+  logLevel: z.enum(LOG_LEVELS).optional(),
+  apiToken: z.string().optional(),
+});
+
+export interface Config {
+  redisUrl: string;
+  prefix: string;
+  stateSchema: string;
+  logLevel: (typeof LOG_LEVELS)[number];
+  apiToken: string | null;
+  /** By upper-case name. */
+  connections: ReadonlyMap<string, ServerAddress>;
+}
+
+/**
+ * Reads the settings.
+ * @throws DroverError CONFIG_INVALID or SPEC_INVALID (a wrong key of the file); messages never hold a URL or a password
+ */
+export function loadConfig(environment: NodeJS.ProcessEnv): Config {
+  const file = environment["DROVER_CONFIG"] === undefined ? {} : readSettingsFile(environment["DROVER_CONFIG"]);
+  const level = environment["DROVER_LOG_LEVEL"] ?? file.logLevel ?? "info";
+  if (!(LOG_LEVELS as readonly string[]).includes(level))
+    throw new DroverError("CONFIG_INVALID", `DROVER_LOG_LEVEL is "${level}"`, { cure: `use one of ${LOG_LEVELS.join(", ")}` });
+  const stateSchema = environment["DROVER_STATE_SCHEMA"] ?? file.stateSchema ?? "drover";
+  if (!/^[A-Za-z0-9_$]{1,64}$/.test(stateSchema))
+    throw new DroverError("CONFIG_INVALID", "DROVER_STATE_SCHEMA must be 1 to 64 of A-Z, a-z, 0-9, _ and $");
+  const redisUrl = environment["DROVER_REDIS_URL"] ?? file.redisUrl ?? "redis://127.0.0.1:6379";
+  if (!/^rediss?:\/\//.test(redisUrl)) throw new DroverError("CONFIG_INVALID", "DROVER_REDIS_URL must begin with redis:// or rediss://");
+  return {
+    redisUrl,
+    prefix: environment["DROVER_PREFIX"] ?? file.prefix ?? "drover",
+    stateSchema,
+    logLevel: level as Config["logLevel"],
+    apiToken: environment["DROVER_API_TOKEN"] ?? file.apiToken ?? null,
+    connections: readConnections(environment, file.connections ?? {}),
+  };
+}
+
+function readSettingsFile(path: string): z.output<typeof settingsFile> {
+  let parsed: unknown;
+  try {
+    parsed = parseYaml(readFileSync(path, "utf8"));
+  } catch (cause) {
+    throw new DroverError("CONFIG_INVALID", `the settings file ${path} (DROVER_CONFIG) cannot be read`, { cure: "it must be YAML or JSON", cause });
+  }
+  return parseContract(settingsFile, parsed ?? {}, `the settings file ${path}`);
+}
+
+function readConnections(environment: NodeJS.ProcessEnv, fromFile: Record<string, string>): Map<string, ServerAddress> {
+  const urls = new Map<string, string>();
+  for (const [name, url] of Object.entries(fromFile)) urls.set(name.toUpperCase(), url);
+  for (const [variable, value] of Object.entries(environment)) {
+    const match = /^DROVER_CONNECTION_(.+?)(_FILE)?$/.exec(variable);
+    if (!match || value === undefined || value === "") continue;
+    const name = (match[1] as string).toUpperCase();
+    // `_FILE` keeps the password out of the process list and the environment of children.
+    if (match[2] === undefined) urls.set(name, value);
+    else if (environment[`DROVER_CONNECTION_${match[1]}`] === undefined) urls.set(name, readUrlFile(name, value));
+  }
+  return new Map([...urls].map(([name, url]) => [name, parseServerUrl(name, url.trim())]));
+}
+
+function readUrlFile(name: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new DroverError("CONFIG_INVALID", `connection ${name}: the file ${path} (DROVER_CONNECTION_${name}_FILE) cannot be read`, { cause });
+  }
+}
+
+/** The address of a named connection. @throws DroverError CONFIG_INVALID with the names that exist */
+export function connectionAddress(config: Config, name: string): ServerAddress {
+  const address = config.connections.get(name.toUpperCase());
+  if (address) return address;
+  const known = [...config.connections.keys()];
+  throw new DroverError("CONFIG_INVALID", `unknown connection "${name}"`, {
+    cure: `set DROVER_CONNECTION_${name.toUpperCase()}${known.length === 0 ? "" : `, or use one of ${known.join(", ")}`}`,
+  });
+}

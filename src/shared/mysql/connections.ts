@@ -1,0 +1,113 @@
+/**
+ * The sessions of one process: opened when needed, lent to one user at a time, kept for a moment, destroyed after any
+ * error (design §5). Idle sessions are closed after a second, long before the server's own bound, so that the source
+ * never sees many sleeping connections of ours.
+ */
+import { DroverError, abortedError } from "../errors.js";
+import { connectionAddress, type Config } from "../config.js";
+import type { ByteSql } from "./bytes.js";
+import type { MysqlSession } from "./mysql-session.js";
+import { openSession, type SessionRole } from "./open-session.js";
+import type { ServerAddress } from "./server-address.js";
+import type { Session } from "./session.js";
+
+const IDLE_LIMIT = 1_000;
+
+export interface ConnectionsOptions {
+  config: Config;
+  /** Identity of this process in `session_connect_attrs`. */
+  worker: string;
+}
+
+export class Connections {
+  private readonly config: Config;
+  private readonly worker: string;
+  private readonly idle = new Map<string, { session: MysqlSession; since: number }[]>();
+  private readonly lent = new Set<Session>();
+  private readonly sweeper: NodeJS.Timeout;
+  private closed = false;
+
+  constructor(options: ConnectionsOptions) {
+    this.config = options.config;
+    this.worker = options.worker;
+    this.sweeper = setInterval(() => this.sweep(), 500);
+    this.sweeper.unref();
+  }
+
+  /** @throws DroverError CONFIG_INVALID when no connection has that name */
+  address(name: string): ServerAddress {
+    return connectionAddress(this.config, name);
+  }
+
+  /**
+   * Runs `work` with a session. It goes back to the pool only when `work` succeeded and left no transaction open;
+   * otherwise it is destroyed, which ends whatever it held on the server.
+   * @throws DroverError CONNECTION_LOST, STATEMENT_REFUSED, ABORTED, or what `work` throws
+   */
+  async use<T>(name: string, role: SessionRole, signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
+    const session = await this.take(name, role, signal);
+    this.lent.add(session);
+    let good = false;
+    try {
+      const result = await work(session);
+      good = true;
+      return result;
+    } finally {
+      this.lent.delete(session);
+      if (good && session.usable && !this.closed) this.giveBack(`${name.toUpperCase()}/${role}`, session);
+      else session.destroy();
+    }
+  }
+
+  /** One transaction: BEGIN, `work`, COMMIT. An error destroys the session, which rolls back. */
+  transaction<T>(name: string, role: SessionRole, signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
+    return this.use(name, role, signal, async (session) => {
+      await session.run("BEGIN" as ByteSql);
+      const result = await work(session);
+      await session.run("COMMIT" as ByteSql);
+      return result;
+    });
+  }
+
+  /** Destroys every session; what they held is released by the servers at once. */
+  close(): void {
+    this.closed = true;
+    clearInterval(this.sweeper);
+    for (const list of this.idle.values()) for (const { session } of list) session.destroy();
+    this.idle.clear();
+    for (const session of this.lent) session.destroy();
+  }
+
+  private async take(name: string, role: SessionRole, signal: AbortSignal): Promise<MysqlSession> {
+    if (signal.aborted) throw abortedError(signal);
+    if (this.closed) throw new DroverError("ABORTED", "the connections are closed");
+    const list = this.idle.get(`${name.toUpperCase()}/${role}`) ?? [];
+    for (let entry = list.pop(); entry; entry = list.pop()) {
+      entry.session.lend(signal);
+      if (entry.session.usable && Date.now() - entry.since < IDLE_LIMIT) return entry.session;
+      entry.session.destroy();
+    }
+    return await openSession(this.address(name), { role, signal, worker: this.worker });
+  }
+
+  private giveBack(key: string, session: MysqlSession): void {
+    session.lend(NEVER);
+    const list = this.idle.get(key);
+    const entry = { session, since: Date.now() };
+    if (list) list.push(entry);
+    else this.idle.set(key, [entry]);
+  }
+
+  private sweep(): void {
+    for (const list of this.idle.values()) {
+      for (let i = list.length - 1; i >= 0; i--) {
+        const entry = list[i];
+        if (!entry || (entry.session.usable && Date.now() - entry.since < IDLE_LIMIT)) continue;
+        entry.session.destroy();
+        list.splice(i, 1);
+      }
+    }
+  }
+}
+
+const NEVER = new AbortController().signal;

@@ -1,0 +1,111 @@
+/**
+ * Opens a session with Drover's bounds (design §5). Whatever happens to this process, the server frees what the
+ * session holds after these bounds; that is promise 1, and the reason why each of them is set before anything else.
+ */
+import { readFileSync } from "node:fs";
+import mysql, { type Connection } from "mysql2";
+import { DroverError, abortedError } from "../errors.js";
+import type { ByteSql } from "./bytes.js";
+import { MysqlSession } from "./mysql-session.js";
+import type { ServerAddress } from "./server-address.js";
+import { serverError } from "./server-error.js";
+
+/** What a session is for; decides its bounds. */
+export type SessionRole = "source" | "target";
+
+export interface SessionOptions {
+  role: SessionRole;
+  signal: AbortSignal;
+  /** Identity of the process, shown by `performance_schema.session_connect_attrs`: the orphan killer goes by it. */
+  worker: string;
+}
+
+/** How long connecting may take, in milliseconds. */
+const CONNECT_TIMEOUT = 5_000;
+
+/** @throws DroverError CONNECTION_LOST, STATEMENT_REFUSED (wrong password), ABORTED */
+export async function openSession(address: ServerAddress, options: SessionOptions): Promise<MysqlSession> {
+  if (options.signal.aborted) throw abortedError(options.signal);
+  const connection = mysql.createConnection({
+    host: address.host,
+    port: address.port,
+    user: address.user,
+    password: address.password,
+    ...tlsOptions(address),
+    charset: "BINARY",
+    connectTimeout: CONNECT_TIMEOUT,
+    // A peer that vanished without a FIN is noticed by the kernel's keepalive in about 13 s (3 s idle, then 10 probes of 1 s).
+    enableKeepAlive: true,
+    keepAliveInitialDelay: 3_000,
+    flags: ["+LOCAL_FILES", "-FOUND_ROWS"],
+    // Without a factory of the statement's own, a server's request for a local file gets nothing.
+    infileStreamFactory: () => {
+      throw new DroverError("BUG", "the server asked for a file that no statement of ours offers");
+    },
+    connectAttributes: { program_name: "drover", drover_worker: options.worker, drover_role: options.role },
+  });
+  const isMariaDb = await handshake(connection, address, options.signal);
+  const session = new MysqlSession({ connection, server: address.name, signal: options.signal, isMariaDb });
+  try {
+    await session.run(boundsStatement(options.role, isMariaDb));
+    const [limits] = await session.rows("SELECT @@max_allowed_packet AS packet, VERSION() AS version" as ByteSql);
+    session.maxAllowedPacket = Number(limits?.["packet"]);
+    session.version = limits?.["version"] ?? "";
+  } catch (error) {
+    session.destroy();
+    throw error;
+  }
+  return session;
+}
+
+function handshake(connection: Connection, address: ServerAddress, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      connection.destroy();
+      reject(abortedError(signal));
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    const settle = () => signal.removeEventListener("abort", onAbort);
+    connection.once("error", (error) => {
+      settle();
+      connection.destroy();
+      reject(serverError(error, address.name));
+    });
+    connection.once("connect", (packet: { serverVersion?: string }) => {
+      settle();
+      resolve(/mariadb/i.test(packet.serverVersion ?? ""));
+    });
+  });
+}
+
+function tlsOptions(address: ServerAddress) {
+  if (address.ssl.mode === "off") return {};
+  const ca = address.ssl.caFile === null ? {} : { ca: readFileSync(address.ssl.caFile) };
+  return { ssl: { ...ca, rejectUnauthorized: address.ssl.mode === "verify", verifyIdentity: address.ssl.mode === "verify" } };
+}
+
+/** The longest a SELECT of ours may run on a source, in milliseconds: DDL there waits at most this long for us. */
+export const SOURCE_STATEMENT_TIME = 4_000;
+/** The longest bookkeeping SELECT on a target, in milliseconds. */
+const TARGET_STATEMENT_TIME = 30_000;
+
+function boundsStatement(role: SessionRole, isMariaDb: boolean): ByteSql {
+  // A stopped client is let go after these seconds: idle, in the middle of a result, in the middle of a LOAD DATA LOCAL.
+  const seconds = role === "source" ? 5 : 10;
+  const limit = role === "source" ? SOURCE_STATEMENT_TIME : TARGET_STATEMENT_TIME;
+  const settings = [
+    `net_write_timeout=${seconds}`,
+    `net_read_timeout=${seconds}`,
+    `wait_timeout=${seconds}`,
+    // MariaDB's limit counts in seconds and ends every statement, an index build too: there it goes on the source only.
+    isMariaDb ? (role === "source" ? `max_statement_time=${limit / 1000}` : "max_statement_time=0") : `max_execution_time=${limit}`,
+    "lock_wait_timeout=4",
+    "innodb_lock_wait_timeout=4",
+    "time_zone='+00:00'",
+    // Permissive, so that whatever the source could store is stored: zero and partial dates, id 0, values out of a later rule.
+    "sql_mode='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'",
+    "transaction_isolation='READ-COMMITTED'".replace("transaction_isolation", isMariaDb ? "tx_isolation" : "transaction_isolation"),
+    ...(role === "target" ? ["foreign_key_checks=0"] : []),
+  ];
+  return `SET NAMES binary, ${settings.map((s) => `SESSION ${s}`).join(", ")}` as ByteSql;
+}

@@ -1,0 +1,52 @@
+/** MySQL's and mysql2's errors to coded ones: by number, never by wording. */
+import { DroverError, bounded, type ErrorCode } from "../errors.js";
+
+/** The server rolled back, or never began; the same statement may succeed in a moment. */
+const BUSY = new Set([1205, 1213, 1317, 1637, 1969, 3024, 3058, 3572, 1614, 1180]);
+/** The server cannot do it at present: read-only, full, shutting down, out of connections or memory. */
+const UNAVAILABLE = new Set([3, 28, 1021, 1023, 1026, 1028, 1030, 1037, 1038, 1040, 1041, 1053, 1077, 1114, 1135, 1203, 1226, 1290, 1598, 1792, 1836, 1881, 3100, 3168, 3169, 3707]);
+const LOST = new Set([1042, 1043, 1047, 1080, 1152, 1154, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1927, 2002, 2003, 2006, 2013, 2055, 3032, 4031]);
+/** Their messages quote row values or SQL text (promise 6). */
+const QUOTES_VALUES = new Set([1062, 1064, 1149, 1265, 1292, 1366, 1367, 1406, 1411, 1416, 1525, 1526, 1586, 1690, 1859, 3140, 3141, 3143, 3144, 3146, 3156, 3819, 3903, 3904, 4025]);
+
+interface DriverError extends Error {
+  code?: string;
+  errno?: number;
+  sqlState?: string;
+  fatal?: boolean;
+}
+
+/** @param server the connection's name, for the message */
+export function serverError(thrown: unknown, server: string): DroverError {
+  if (thrown instanceof DroverError) return thrown;
+  const error = thrown as DriverError;
+  const errno = typeof error.errno === "number" && error.errno > 0 ? error.errno : undefined;
+  const code = errorCode(errno, error.sqlState);
+  return new DroverError(code, `${server}: ${safeMessage(error, errno)}`, {
+    errno,
+    sqlState: error.sqlState === "" ? undefined : error.sqlState,
+  });
+}
+
+function errorCode(errno: number | undefined, sqlState: string | undefined): ErrorCode {
+  if (errno === undefined || LOST.has(errno)) return "CONNECTION_LOST";
+  if (BUSY.has(errno)) return "SERVER_BUSY";
+  if (UNAVAILABLE.has(errno)) return "SERVER_UNAVAILABLE";
+  if (sqlState?.startsWith("08")) return "CONNECTION_LOST";
+  return "STATEMENT_REFUSED";
+}
+
+function safeMessage(error: DriverError, errno: number | undefined): string {
+  // The driver decoded the server's UTF-8 with the session's character set, which is binary.
+  const text = errno === undefined ? error.message : Buffer.from(error.message, "latin1").toString("utf8");
+  const safe = errno !== undefined && QUOTES_VALUES.has(errno) ? withoutValues(text, errno) : text;
+  return bounded(`${safe}${errno === undefined ? (error.code === undefined ? "" : ` (${error.code})`) : ` (errno ${errno})`}`, 500);
+}
+
+function withoutValues(text: string, errno: number): string {
+  // 1062 "Duplicate entry 'VALUE' for key 'KEY'": the last quoted part is a name, what comes before is a value.
+  if (errno === 1062 || errno === 1586) return `Duplicate entry for key${/ for key ('[^']*')$/.exec(text)?.[1] ?? ""}`;
+  if (errno === 1064 || errno === 1149) return "The server did not accept the statement's syntax";
+  const column = /for column ('[^']*'|`[^`]*`(?:\.`[^`]*`)*)/.exec(text)?.[1];
+  return `${/^[A-Za-z ,]*/.exec(text)?.[0].trim() ?? "A value was refused"}${column === undefined ? "" : ` (column ${column})`}`;
+}
