@@ -1,0 +1,107 @@
+/** The tables of a migration: what they look like on the source, where they go, how far the copy is. */
+import type { TableDefinition } from "../columns/table-definition.js";
+import { DroverError } from "../errors.js";
+import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
+import type { Session, TextRecord } from "../mysql/session.js";
+import { blob, blobOf, hexOf, id, json, numberOf, text, textOf } from "./values.js";
+
+export type TablePhase = "pending" | "planning" | "copying" | "indexing" | "copied";
+
+export interface TableName {
+  schema: string;
+  table: string;
+}
+
+export interface MigrationTable {
+  number: number;
+  source: TableName;
+  target: TableName;
+  where: string | null;
+  definition: TableDefinition;
+  /** Events of this table at or before this position are older than its definition and are skipped. */
+  startPosition: string;
+  phase: TablePhase;
+  /** All chunks are cut. */
+  planned: boolean;
+  /** The upper key of the last chunk cut so far. */
+  plannedTo: Buffer | null;
+  /** The largest key when planning began: rows beyond it come by the binlog. */
+  lastKey: Buffer | null;
+  /** Index clauses (`ADD …`) to build after the rows. */
+  deferredIndexes: string[];
+  /** The target table may hold rows already (`existingTarget: resume`): a chunk first deletes its range. */
+  overlay: boolean;
+  /** Counts how often the table started over. */
+  generation: number;
+  rowsEstimated: number;
+}
+
+const COLUMNS = `number, source_schema, source_table, target_schema, target_table, where_filter, definition, start_position, phase, planned,
+  ${hexOf("planned_to")}, ${hexOf("last_key")}, deferred_indexes, overlay, generation, rows_estimated` as ByteSql;
+
+export class TableStore {
+  private readonly table: ByteSql;
+
+  constructor(schema: string) {
+    this.table = `${identifier(schema)}.tables` as ByteSql;
+  }
+
+  /** Records a table, or records it anew when it starts over. */
+  async put(session: Session, migration: string, t: MigrationTable): Promise<void> {
+    await session.run(sql`REPLACE INTO ${this.table} (migration, number, source_schema, source_table, target_schema, target_table, where_filter,
+        definition, start_position, phase, planned, planned_to, last_key, deferred_indexes, overlay, generation, rows_estimated)
+      VALUES (${id(migration)}, ${t.number}, ${text(t.source.schema)}, ${text(t.source.table)}, ${text(t.target.schema)}, ${text(t.target.table)}, ${text(t.where)},
+        ${json(t.definition)}, ${text(t.startPosition)}, ${id(t.phase)}, ${t.planned ? 1 : 0}, ${blob(t.plannedTo)}, ${blob(t.lastKey)}, ${json(t.deferredIndexes)},
+        ${t.overlay ? 1 : 0}, ${t.generation}, ${t.rowsEstimated})`);
+  }
+
+  async list(session: Session, migration: string): Promise<MigrationTable[]> {
+    return (await session.rows(sql`SELECT ${COLUMNS} FROM ${this.table} WHERE migration=${id(migration)} ORDER BY number`)).map(tableOf);
+  }
+
+  /** @throws DroverError NOT_FOUND */
+  async require(session: Session, migration: string, number: number): Promise<MigrationTable> {
+    const [row] = await session.rows(sql`SELECT ${COLUMNS} FROM ${this.table} WHERE migration=${id(migration)} AND number=${number}`);
+    if (!row) throw new DroverError("NOT_FOUND", `migration ${migration} has no table ${number}: it was removed`);
+    return tableOf(row);
+  }
+
+  async setPhase(session: Session, migration: string, number: number, phase: TablePhase): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET phase=${id(phase)} WHERE migration=${id(migration)} AND number=${number}`);
+  }
+
+  /**
+   * Records how far the planner came, if it still stands where this planner found it.
+   * @returns false when another planner was faster: what was planned here is void and must be rolled back
+   */
+  async recordPlan(session: Session, migration: string, before: MigrationTable, after: { plannedTo: Buffer | null; lastKey: Buffer | null; planned: boolean }): Promise<boolean> {
+    const done = await session.run(sql`UPDATE ${this.table} SET planned_to=${blob(after.plannedTo)}, last_key=${blob(after.lastKey)}, planned=${after.planned ? 1 : 0}, phase='copying'
+      WHERE migration=${id(migration)} AND number=${before.number} AND generation=${before.generation} AND planned=0 AND planned_to <=> ${blob(before.plannedTo)}
+        AND phase IN ('planning','copying')`);
+    // Nothing changed but the row matched counts as 0 affected rows; a plan step always changes something.
+    return done.affectedRows === 1;
+  }
+
+  async removeAll(session: Session, migration: string): Promise<void> {
+    await session.run(sql`DELETE FROM ${this.table} WHERE migration=${id(migration)}`);
+  }
+}
+
+function tableOf(row: TextRecord): MigrationTable {
+  return {
+    number: numberOf(row, "number"),
+    source: { schema: textOf(row, "source_schema"), table: textOf(row, "source_table") },
+    target: { schema: textOf(row, "target_schema"), table: textOf(row, "target_table") },
+    where: row["where_filter"] ?? null,
+    definition: JSON.parse(textOf(row, "definition")) as TableDefinition,
+    startPosition: textOf(row, "start_position"),
+    phase: textOf(row, "phase") as TablePhase,
+    planned: row["planned"] === "1",
+    plannedTo: blobOf(row, "planned_to"),
+    lastKey: blobOf(row, "last_key"),
+    deferredIndexes: JSON.parse(textOf(row, "deferred_indexes")) as string[],
+    overlay: row["overlay"] === "1",
+    generation: numberOf(row, "generation"),
+    rowsEstimated: numberOf(row, "rows_estimated"),
+  };
+}
