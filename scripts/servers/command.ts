@@ -1,6 +1,6 @@
 /** A program with what it takes to run it: a path alone, or a loader with its library path before it. */
-import { spawn } from 'node:child_process';
-import type { SpawnOptions } from 'node:child_process';
+import { spawn } from "node:child_process";
+import type { SpawnOptions } from "node:child_process";
 
 export interface Command {
   file: string;
@@ -14,21 +14,21 @@ export interface Output {
   stderr: string;
 }
 
-export interface RunOptions extends Pick<SpawnOptions, 'cwd' | 'uid' | 'gid'> {
+export interface RunOptions extends Pick<SpawnOptions, "cwd" | "uid" | "gid"> {
   env?: Record<string, string>;
   input?: string;
   signal?: AbortSignal;
 }
 
 export class CommandError extends Error {
-  override readonly name = 'CommandError';
+  override readonly name = "CommandError";
   constructor(
     readonly command: string,
     readonly code: number | string,
     readonly output: Output,
   ) {
-    const said = (output.stderr.trim() || output.stdout.trim()).split('\n').slice(-8).join('\n');
-    super(`${command} ended with ${code}${said === '' ? '' : `: ${said}`}`);
+    const said = (output.stderr.trim() || output.stdout.trim()).split("\n").slice(-8).join("\n");
+    super(`${command} ended with ${code}${said === "" ? "" : `: ${said}`}`);
   }
 }
 
@@ -38,18 +38,18 @@ export async function run(command: Command, args: string[] = [], options: RunOpt
   const child = spawn(command.file, [...command.args, ...args], {
     ...rest,
     env: { ...process.env, ...command.env, ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ["pipe", "pipe", "pipe"],
   });
-  const output: Output = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  const output: Output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
   // a program that ends without reading its input is judged by its exit code, not by the broken pipe
-  child.stdin.on('error', () => {});
-  child.stdin.end(input ?? '');
+  child.stdin.on("error", () => {});
+  child.stdin.end(input ?? "");
   const code = await new Promise<number | string>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (exit, signal) => resolve(exit ?? signal ?? 'nothing'));
+    child.once("error", reject);
+    child.once("close", (exit, signal) => resolve(exit ?? signal ?? "nothing"));
   });
-  if (code !== 0) throw new CommandError([command.file, ...args].join(' '), code, output);
+  if (code !== 0) throw new CommandError([command.file, ...args].join(" "), code, output);
   return output;
 }

@@ -1,12 +1,12 @@
 /** Servers by hand: `npx tsx scripts/servers/main.ts --mysql src,dst [--mariadb NAMES] [--redis]`; stays until told to end. */
-import { parseArgs } from 'node:util';
+import { parseArgs } from "node:util";
 
-import { openServers } from './index.js';
+import { openServers } from "./index.js";
 
 const { values } = parseArgs({
-  options: { mysql: { type: 'string' }, mariadb: { type: 'string' }, redis: { type: 'boolean', default: false } },
+  options: { mysql: { type: "string" }, mariadb: { type: "string" }, redis: { type: "boolean", default: false } },
 });
-const names = (list: string | undefined): string[] => (list ?? '').split(',').filter((name) => name !== '');
+const names = (list: string | undefined): string[] => (list ?? "").split(",").filter((name) => name !== "");
 
 await using servers = await openServers({ log: (line) => console.error(line) });
 
@@ -20,12 +20,12 @@ const told = new Promise<void>((resolve) => {
     clearInterval(watch);
     resolve();
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, end);
 });
 
 const mysqls = await Promise.all([
   ...names(values.mysql).map((name) => servers.mysql({ name })),
-  ...names(values.mariadb).map((name) => servers.mysql({ name, flavor: 'mariadb' })),
+  ...names(values.mariadb).map((name) => servers.mysql({ name, flavor: "mariadb" })),
 ]);
 const redis = values.redis ? await servers.redis() : undefined;
 console.log(

@@ -1,11 +1,11 @@
 /** Brings up servers by the first way that this machine offers. */
-import type { Log, MysqlServer, RedisServer, Servers } from './server.js';
-import { debianWay } from './ways/debian.js';
-import { dockerWay } from './ways/docker.js';
-import { environmentWay } from './ways/environment.js';
-import { pathWay } from './ways/path.js';
-import type { Kind, Way, WayContext } from './ways/way.js';
-import { Workspace } from './workspace.js';
+import type { Log, MysqlServer, RedisServer, Servers } from "./server.js";
+import { debianWay } from "./ways/debian.js";
+import { dockerWay } from "./ways/docker.js";
+import { environmentWay } from "./ways/environment.js";
+import { pathWay } from "./ways/path.js";
+import type { Kind, Way, WayContext } from "./ways/way.js";
+import { Workspace } from "./workspace.js";
 
 const ways: Way[] = [environmentWay, dockerWay, pathWay, debianWay];
 
@@ -40,27 +40,27 @@ export async function openServers(options: OpenServersOptions = {}): Promise<Ser
     open.clear();
     await (await workspace)?.close();
     workspace = undefined;
-    const failed = results.find((result) => result.status === 'rejected');
+    const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   };
 
   return {
     async mysql(asked) {
-      const flavor = asked.flavor ?? 'mysql';
+      const flavor = asked.flavor ?? "mysql";
       const { open: start } = await opener(flavor, (way) => way.mysql(flavor, context));
       const server = await start(asked);
       open.add(server);
       return server;
     },
     async redis(asked = {}) {
-      const { open: start } = await opener('redis', (way) => way.redis(context));
+      const { open: start } = await opener("redis", (way) => way.redis(context));
       const server = await start(asked);
       open.add(server);
       return server;
     },
     get how() {
       const parts = [...chosen].map(([kind, what]) => `${kind}: ${what}`);
-      return parts.length === 0 ? 'no server started yet' : parts.join('; ');
+      return parts.length === 0 ? "no server started yet" : parts.join("; ");
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -76,5 +76,5 @@ async function choose<T>(kind: Kind, ask: (way: Way) => Promise<T>): Promise<T> 
       reasons.push(`  ${way.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  throw new Error(`no way to get a ${kind} server here. Tried:\n${reasons.join('\n')}`);
+  throw new Error(`no way to get a ${kind} server here. Tried:\n${reasons.join("\n")}`);
 }

@@ -1,6 +1,6 @@
 /** What this module hands out. One MySQL or Redis, however it was brought up. */
 
-export type Flavor = 'mysql' | 'mariadb';
+export type Flavor = "mysql" | "mariadb";
 
 /** Extra server options, by the names of the server's manual: `{ max_allowed_packet: '64M' }`. */
 export type ServerConfig = Record<string, string | number | boolean>;

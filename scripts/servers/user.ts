@@ -2,8 +2,8 @@
  * The user that server processes run as: the caller, or `nobody` when the caller is root, since mysqld refuses to run
  * as root and a test server has no business there.
  */
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 
 export interface RunAs {
   uid: number;
@@ -13,10 +13,10 @@ export interface RunAs {
 /** Undefined when the caller is no root: children then run as the caller. */
 export function serverUser(): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const line = readFileSync('/etc/passwd', 'utf8')
-    .split('\n')
-    .find((entry) => entry.startsWith('nobody:'));
-  const [, , uid, gid] = line?.split(':') ?? [];
+  const line = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .find((entry) => entry.startsWith("nobody:"));
+  const [, , uid, gid] = line?.split(":") ?? [];
   return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) };
 }
 
@@ -28,7 +28,7 @@ export function reachable(path: string, user: RunAs | undefined = serverUser()):
       // root reaches everything, so its own access says nothing about nobody's
       else if ((statSync(folder).mode & 0o001) === 0) return false;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return false;
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") return false;
     }
     if (folder === dirname(folder)) return true;
   }

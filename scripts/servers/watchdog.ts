@@ -5,33 +5,14 @@
  * It is a shell, in a session of its own (so a terminal's Ctrl-C does not reach it), that reads lines `PID IDENTITY`
  * from its standard input. At its end it kills those of them that are still the same process and removes the folder.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import type { Writable } from 'node:stream';
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import type { Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
 
-import { processIdentity } from './identity.js';
+import { processIdentity } from "./identity.js";
 
-/** Must give what processIdentity() gives. */
-const script = `
-trap '' INT HUP TERM
-identity() {
-  if [ -r /proc/self/stat ]; then
-    { read -r stat < "/proc/$1/stat"; } 2>/dev/null || return
-    set -- \${stat##*) }
-    echo "\${20}"
-  else
-    ps -o lstart= -p "$1" | tr -d '[:space:]'
-  fi
-}
-started=
-while read -r pid identity; do started="$started $pid:$identity"; done
-for one in $started; do
-  if [ "$(identity "\${one%%:*}")" = "\${one#*:}" ]; then kill -9 "\${one%%:*}"; fi
-done
-case "$1" in */drover-servers-*) ;; *) exit 1 ;; esac
-# a dying server can still create a file between two deletions
-for _ in 1 2 3 4 5 6 7 8 9 10; do rm -rf -- "$1" 2>/dev/null && break; sleep 0.2; done
-`;
+const script = fileURLToPath(new URL("watchdog.sh", import.meta.url));
 
 export class Watchdog {
   readonly #child: ChildProcess;
@@ -39,17 +20,17 @@ export class Watchdog {
   readonly #ended: Promise<void>;
 
   constructor(folder: string) {
-    const child = spawn('/bin/sh', ['-c', script, 'drover-servers-watchdog', folder], {
+    const child = spawn("/bin/sh", [script, folder], {
       detached: true,
-      cwd: '/',
-      stdio: ['pipe', 'ignore', 'ignore'],
+      cwd: "/",
+      stdio: ["pipe", "ignore", "ignore"],
     });
     this.#child = child;
     this.#input = child.stdin;
-    this.#input.on('error', () => {});
+    this.#input.on("error", () => {});
     this.#ended = new Promise((resolve) => {
-      child.once('exit', () => resolve());
-      child.once('error', () => resolve());
+      child.once("exit", () => resolve());
+      child.once("error", () => resolve());
     });
     // neither the shell nor its pipe may keep a program alive that forgot to close its servers
     child.unref();

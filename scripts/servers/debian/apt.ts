@@ -2,19 +2,19 @@
  * Downloads packages with all that they need by an apt of its own: its lists, status and archives lie in our cache and
  * the machine's are neither read nor changed. Works for any user.
  */
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { existsSync } from "node:fs";
+import { mkdir, readdir, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
-import { cacheFolder } from '../cache.js';
-import { run } from '../command.js';
-import type { Log } from '../server.js';
-import { debianCodename, debianMirrors } from './sources.js';
-import type { Mirror } from './sources.js';
+import { cacheFolder } from "../cache.js";
+import { run } from "../command.js";
+import type { Log } from "../server.js";
+import { debianCodename, debianMirrors } from "./sources.js";
+import type { Mirror } from "./sources.js";
 
 /** `machine`: the suite that this machine runs. */
-export type Suite = 'unstable' | 'machine';
+export type Suite = "unstable" | "machine";
 
 /** Lists older than this are asked for anew; unstable drops packages within hours. */
 const listsMs = 60 * 60_000;
@@ -33,19 +33,19 @@ export interface DownloadOptions {
 /** Returns the paths of the downloaded packages. Call under the cache's lock: the lists are shared. */
 export async function download({ packages, suite, archives, log }: DownloadOptions): Promise<string[]> {
   const codename = debianCodename();
-  if (codename === undefined) throw new Error('this machine is no Debian');
-  for (const program of ['apt-get', 'apt-config', 'dpkg']) {
-    await run({ file: program, args: ['--version'] }).catch(() => {
+  if (codename === undefined) throw new Error("this machine is no Debian");
+  for (const program of ["apt-get", "apt-config", "dpkg"]) {
+    await run({ file: program, args: ["--version"] }).catch(() => {
       throw new Error(`${program} is not there`);
     });
   }
   const mirrors = debianMirrors(codename);
   if (mirrors.length === 0) throw new Error("the machine's apt names no Debian mirror");
 
-  const name = suite === 'machine' ? codename : suite;
-  const folder = join(cacheFolder(), 'apt', name);
-  const env = { APT_CONFIG: await configure(folder, archives, mirrors, name), LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' };
-  const fresh = join(folder, 'updated');
+  const name = suite === "machine" ? codename : suite;
+  const folder = join(cacheFolder(), "apt", name);
+  const env = { APT_CONFIG: await configure(folder, archives, mirrors, name), LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
+  const fresh = join(folder, "updated");
 
   for (const [attempt, pause] of pausesMs.entries()) {
     await sleep(pause);
@@ -53,73 +53,73 @@ export async function download({ packages, suite, archives, log }: DownloadOptio
       if (attempt > 0 || (await ageMs(fresh)) > listsMs) {
         log(`asking Debian's ${name} suite for its packages`);
         // otherwise a list that could not be had is a warning; the last attempt is content with any mirror that answers
-        const mode = attempt < pausesMs.length - 1 ? ['-o', 'APT::Update::Error-Mode=any'] : [];
-        await run({ file: 'apt-get', args: [...mode, 'update'], env });
+        const mode = attempt < pausesMs.length - 1 ? ["-o", "APT::Update::Error-Mode=any"] : [];
+        await run({ file: "apt-get", args: [...mode, "update"], env });
         await touch(fresh);
       }
-      log(`downloading ${packages.join(', ')} from Debian's ${name} suite`);
-      await run({ file: 'apt-get', args: ['install', '--yes', '--download-only', '--no-install-recommends', ...packages], env });
+      log(`downloading ${packages.join(", ")} from Debian's ${name} suite`);
+      await run({ file: "apt-get", args: ["install", "--yes", "--download-only", "--no-install-recommends", ...packages], env });
       const names = await readdir(archives);
-      return names.filter((file) => file.endsWith('.deb')).map((file) => join(archives, file));
+      return names.filter((file) => file.endsWith(".deb")).map((file) => join(archives, file));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       if (attempt === pausesMs.length - 1 || (final.test(message) && attempt > 0)) throw error;
-      log(`apt failed, trying again: ${message.split('\n')[0]}`);
+      log(`apt failed, trying again: ${message.split("\n")[0]}`);
     }
   }
-  throw new Error('unreachable');
+  throw new Error("unreachable");
 }
 
 /** Writes the configuration and returns its path. */
 async function configure(folder: string, archives: string, mirrors: Mirror[], suite: string): Promise<string> {
-  for (const path of ['state/lists/partial', 'log']) await mkdir(join(folder, path), { recursive: true });
-  await mkdir(join(archives, 'partial'), { recursive: true });
-  await writeFile(join(folder, 'status'), '');
-  const sources = join(folder, 'mirror.sources');
+  for (const path of ["state/lists/partial", "log"]) await mkdir(join(folder, path), { recursive: true });
+  await mkdir(join(archives, "partial"), { recursive: true });
+  await writeFile(join(folder, "status"), "");
+  const sources = join(folder, "mirror.sources");
   // a mirror's release and updates suites come as two entries, and apt complains about the same one twice
   const stanzas = new Set(mirrors.map((mirror) => stanza(mirror, suite)));
-  await writeFile(sources, [...stanzas].join('\n'));
+  await writeFile(sources, [...stanzas].join("\n"));
   // proxies and the like are kept, hooks (which may delete archives, or write where only root may) are not
-  const { stdout: acquire } = await run({ file: 'apt-config', args: ['dump', 'Acquire'] });
-  const { stdout: architecture } = await run({ file: 'dpkg', args: ['--print-architecture'] });
+  const { stdout: acquire } = await run({ file: "apt-config", args: ["dump", "Acquire"] });
+  const { stdout: architecture } = await run({ file: "dpkg", args: ["--print-architecture"] });
   const settings: [string, string][] = [
-    ['Dir::Etc::Main', '/dev/null'],
-    ['Dir::Etc::Parts', '/dev/null'],
-    ['Dir::Etc::SourceList', sources],
-    ['Dir::Etc::SourceParts', '/dev/null'],
-    ['Dir::Etc::Preferences', '/dev/null'],
-    ['Dir::Etc::PreferencesParts', '/dev/null'],
-    ['Dir::State', join(folder, 'state')],
-    ['Dir::State::status', join(folder, 'status')],
-    ['Dir::Cache', join(folder, 'cache')],
-    ['Dir::Cache::archives', archives],
-    ['Dir::Cache::pkgcache', ''],
-    ['Dir::Cache::srcpkgcache', ''],
-    ['Dir::Log', join(folder, 'log')],
+    ["Dir::Etc::Main", "/dev/null"],
+    ["Dir::Etc::Parts", "/dev/null"],
+    ["Dir::Etc::SourceList", sources],
+    ["Dir::Etc::SourceParts", "/dev/null"],
+    ["Dir::Etc::Preferences", "/dev/null"],
+    ["Dir::Etc::PreferencesParts", "/dev/null"],
+    ["Dir::State", join(folder, "state")],
+    ["Dir::State::status", join(folder, "status")],
+    ["Dir::Cache", join(folder, "cache")],
+    ["Dir::Cache::archives", archives],
+    ["Dir::Cache::pkgcache", ""],
+    ["Dir::Cache::srcpkgcache", ""],
+    ["Dir::Log", join(folder, "log")],
     // root's apt downloads as another user, who may not write here
-    ['APT::Sandbox::User', 'root'],
-    ['APT::Architecture', architecture.trim()],
-    ['APT::Architectures', architecture.trim()],
-    ['Acquire::Languages', 'none'],
-    ['Acquire::Retries', '3'],
-    ['Acquire::http::Timeout', '30'],
-    ['Acquire::https::Timeout', '30'],
+    ["APT::Sandbox::User", "root"],
+    ["APT::Architecture", architecture.trim()],
+    ["APT::Architectures", architecture.trim()],
+    ["Acquire::Languages", "none"],
+    ["Acquire::Retries", "3"],
+    ["Acquire::http::Timeout", "30"],
+    ["Acquire::https::Timeout", "30"],
   ];
-  await mkdir(join(folder, 'cache'), { recursive: true });
-  const file = join(folder, 'apt.conf');
-  await writeFile(file, `${acquire}\n${settings.map(([key, value]) => `${key} "${value}";\n`).join('')}`);
+  await mkdir(join(folder, "cache"), { recursive: true });
+  const file = join(folder, "apt.conf");
+  await writeFile(file, `${acquire}\n${settings.map(([key, value]) => `${key} "${value}";\n`).join("")}`);
   return file;
 }
 
 function stanza({ uris, options }: Mirror, suite: string): string {
   const fields: [string, string][] = [
-    ['Types', 'deb'],
-    ['URIs', uris],
-    ['Suites', suite],
-    ['Components', 'main'],
+    ["Types", "deb"],
+    ["URIs", uris],
+    ["Suites", suite],
+    ["Components", "main"],
     ...Object.entries(options),
   ];
-  return fields.map(([key, value]) => `${key}: ${value}\n`).join('');
+  return fields.map(([key, value]) => `${key}: ${value}\n`).join("");
 }
 
 async function ageMs(file: string): Promise<number> {
@@ -127,6 +127,6 @@ async function ageMs(file: string): Promise<number> {
 }
 
 async function touch(file: string): Promise<void> {
-  await writeFile(file, '');
+  await writeFile(file, "");
   await utimes(file, new Date(), new Date());
 }

@@ -1,24 +1,24 @@
 /** A MySQL or MariaDB server as a process of this machine, in a folder of its own. */
-import { randomBytes, randomInt } from 'node:crypto';
-import { chown, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomBytes, randomInt } from "node:crypto";
+import { chown, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 
-import { createConnection } from 'mysql2/promise';
+import { createConnection } from "mysql2/promise";
 
-import { ServerChild } from '../child.js';
-import { run } from '../command.js';
-import { freePort } from '../port.js';
-import type { Flavor, MysqlOptions, MysqlServer } from '../server.js';
-import { serverUser } from '../user.js';
-import type { Workspace } from '../workspace.js';
-import { optionArguments, serverConfig } from './options.js';
-import type { MysqlProgram } from './program.js';
+import { ServerChild } from "../child.js";
+import { run } from "../command.js";
+import { freePort } from "../port.js";
+import type { Flavor, MysqlOptions, MysqlServer } from "../server.js";
+import { serverUser } from "../user.js";
+import type { Workspace } from "../workspace.js";
+import { optionArguments, serverConfig } from "./options.js";
+import type { MysqlProgram } from "./program.js";
 
 const portAttempts = 5;
 
 export class LocalMysql implements MysqlServer {
-  readonly host = '127.0.0.1';
-  readonly user = 'admin';
+  readonly host = "127.0.0.1";
+  readonly user = "admin";
   readonly #child: ServerChild;
   readonly #folder: string;
   #closed = false;
@@ -39,12 +39,12 @@ export class LocalMysql implements MysqlServer {
   /** @param template Data folder to copy, of the same program. */
   static async open(program: MysqlProgram, template: string, workspace: Workspace, options: MysqlOptions): Promise<LocalMysql> {
     const folder = await workspace.serverFolder(options.name);
-    const data = join(folder, 'data');
+    const data = join(folder, "data");
     // cp keeps owner and mode, and shares blocks where the file system can
-    await run({ file: 'cp', args: ['-Rp', template, data] });
-    const password = randomBytes(12).toString('hex');
-    const first = join(folder, 'first.sql');
-    await writeFile(first, firstStatements(program.flavor, password).join('\n'), { mode: 0o600 });
+    await run({ file: "cp", args: ["-Rp", template, data] });
+    const password = randomBytes(12).toString("hex");
+    const first = join(folder, "first.sql");
+    await writeFile(first, firstStatements(program.flavor, password).join("\n"), { mode: 0o600 });
     const user = serverUser();
     if (user !== undefined) await chown(first, user.uid, user.gid);
 
@@ -55,21 +55,21 @@ export class LocalMysql implements MysqlServer {
         name: options.name,
         command: program.command,
         args: [
-          '--no-defaults',
+          "--no-defaults",
           ...program.locations,
           `--datadir=${data}`,
-          `--socket=${join(folder, 's.sock')}`,
-          `--pid-file=${join(folder, 'pid')}`,
+          `--socket=${join(folder, "s.sock")}`,
+          `--pid-file=${join(folder, "pid")}`,
           `--tmpdir=${folder}`,
-          '--bind-address=127.0.0.1',
+          "--bind-address=127.0.0.1",
           `--port=${port}`,
           ...optionArguments(config),
         ],
         folder,
-        logFile: join(folder, 'log'),
+        logFile: join(folder, "log"),
         watchdog: workspace.watchdog,
         probe: async () => {
-          const connection = await createConnection({ host: '127.0.0.1', port, user: 'admin', password, connectTimeout: 5_000 });
+          const connection = await createConnection({ host: "127.0.0.1", port, user: "admin", password, connectTimeout: 5_000 });
           await connection.end();
         },
       });
@@ -94,7 +94,7 @@ export class LocalMysql implements MysqlServer {
   }
 
   get dataDir(): string {
-    return join(this.#folder, 'data');
+    return join(this.#folder, "data");
   }
 
   stop(): Promise<void> {
@@ -121,12 +121,12 @@ export class LocalMysql implements MysqlServer {
 /** One per line, as --init-file wants. Kept out of the binlog, so that a server begins without a GTID. */
 function firstStatements(flavor: Flavor, password: string): string[] {
   return [
-    'SET SESSION sql_log_bin = 0;',
+    "SET SESSION sql_log_bin = 0;",
     `CREATE USER 'admin'@'%' IDENTIFIED BY '${password}';`,
     "GRANT ALL PRIVILEGES ON *.* TO 'admin'@'%' WITH GRANT OPTION;",
     // MariaDB's bootstrap makes anonymous users, who would win over 'admin'@'%' for connections from this host
-    ...(flavor === 'mariadb' ? ["DELETE FROM mysql.global_priv WHERE User = '';", 'FLUSH PRIVILEGES;'] : []),
+    ...(flavor === "mariadb" ? ["DELETE FROM mysql.global_priv WHERE User = '';", "FLUSH PRIVILEGES;"] : []),
     `ALTER USER 'root'@'localhost' IDENTIFIED BY '${password}';`,
-    '',
+    "",
   ];
 }

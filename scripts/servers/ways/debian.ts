@@ -2,24 +2,24 @@
  * Debian's packages, unpacked into the cache. MySQL's own server is in the unstable suite alone; MariaDB and Redis are in
  * every suite, and unstable's run on any release since they bring their own C library.
  */
-import { debianPackage } from '../debian/package.js';
-import { LocalMysql } from '../mysql/local.js';
-import { inspectMysql } from '../mysql/program.js';
-import { dataTemplate } from '../mysql/template.js';
-import { LocalRedis } from '../redis/local.js';
-import type { MysqlOpener, RedisOpener, Way } from './way.js';
-import type { Suite } from '../debian/apt.js';
-import type { DebianPackage } from '../debian/package.js';
-import type { Flavor, Log } from '../server.js';
+import { debianPackage } from "../debian/package.js";
+import { LocalMysql } from "../mysql/local.js";
+import { inspectMysql } from "../mysql/program.js";
+import { dataTemplate } from "../mysql/template.js";
+import { LocalRedis } from "../redis/local.js";
+import type { MysqlOpener, RedisOpener, Way } from "./way.js";
+import type { Suite } from "../debian/apt.js";
+import type { DebianPackage } from "../debian/package.js";
+import type { Flavor, Log } from "../server.js";
 
 const mysqlPackages: Record<Flavor, { name: string; program: string; suites: Suite[] }> = {
-  mysql: { name: 'mysql-server-core', program: 'mysqld', suites: ['unstable'] },
+  mysql: { name: "mysql-server-core", program: "mysqld", suites: ["unstable"] },
   // the machine's own first: a release's MariaDB is what people run
-  mariadb: { name: 'mariadb-server-core', program: 'mariadbd', suites: ['machine', 'unstable'] },
+  mariadb: { name: "mariadb-server-core", program: "mariadbd", suites: ["machine", "unstable"] },
 };
 
 export const debianWay: Way = {
-  name: 'Debian packages',
+  name: "Debian packages",
 
   async mysql(flavor, context): Promise<MysqlOpener> {
     const { name, program: binary, suites } = mysqlPackages[flavor];
@@ -33,10 +33,10 @@ export const debianWay: Way = {
   },
 
   async redis(context): Promise<RedisOpener> {
-    const unpacked = await unpack('redis-server', ['unstable', 'machine'], context.log);
-    const command = await unpacked.command('redis-server');
+    const unpacked = await unpack("redis-server", ["unstable", "machine"], context.log);
+    const command = await unpacked.command("redis-server");
     return {
-      what: `Debian's redis-server ${unpacked.versions['redis-server']}`,
+      what: `Debian's redis-server ${unpacked.versions["redis-server"]}`,
       open: async (options) => LocalRedis.open(command, await context.workspace(), options),
     };
   },
@@ -52,5 +52,5 @@ async function unpack(name: string, suites: Suite[], log: Log): Promise<DebianPa
       reasons.push(error instanceof Error ? error.message : String(error));
     }
   }
-  throw new Error([...new Set(reasons)].join('; '));
+  throw new Error([...new Set(reasons)].join("; "));
 }

@@ -3,16 +3,16 @@
  * DROVER_TEST_MARIADB_URLS and DROVER_TEST_REDIS_URL. They are used as they are: their options must fit already, and
  * their user must hold all privileges.
  */
-import { createConnection } from 'mysql2/promise';
-import type { RowDataPacket } from 'mysql2/promise';
+import { createConnection } from "mysql2/promise";
+import type { RowDataPacket } from "mysql2/promise";
 
-import type { Flavor, Log, MysqlOptions, MysqlServer, RedisServer, ServerControl } from '../server.js';
-import type { MysqlOpener, RedisOpener, Way } from './way.js';
+import type { Flavor, Log, MysqlOptions, MysqlServer, RedisServer, ServerControl } from "../server.js";
+import type { MysqlOpener, RedisOpener, Way } from "./way.js";
 
-const variables = { mysql: 'DROVER_TEST_MYSQL_URLS', mariadb: 'DROVER_TEST_MARIADB_URLS', redis: 'DROVER_TEST_REDIS_URL' };
+const variables = { mysql: "DROVER_TEST_MYSQL_URLS", mariadb: "DROVER_TEST_MARIADB_URLS", redis: "DROVER_TEST_REDIS_URL" };
 
 export const environmentWay: Way = {
-  name: 'environment',
+  name: "environment",
 
   async mysql(flavor, { log }): Promise<MysqlOpener> {
     const urls = split(variables[flavor]);
@@ -30,7 +30,7 @@ export const environmentWay: Way = {
   },
 
   async redis(): Promise<RedisOpener> {
-    const url = new URL(split(variables.redis)[0] ?? '');
+    const url = new URL(split(variables.redis)[0] ?? "");
     const server: RedisServer = {
       host: url.hostname,
       port: Number(url.port || 6379),
@@ -50,16 +50,18 @@ async function openMysql(flavor: Flavor, text: string, options: MysqlOptions, lo
     port: Number(url.port || 3306),
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
-    url: text.endsWith('/') ? text : `${text}/`,
+    url: text.endsWith("/") ? text : `${text}/`,
   };
   if (options.config !== undefined || options.serverId !== undefined) {
-    log(`${options.name} is given by ${variables[flavor]}: these options of it are not set: ${JSON.stringify(options.config ?? {})}`);
+    log(
+      `${options.name} is given by ${variables[flavor]}: these options of it are not set: ${JSON.stringify(options.config ?? {})}`,
+    );
   }
   const { host, port, user, password } = server;
   const connection = await createConnection({ host, port, user, password, connectTimeout: 10_000 });
   try {
-    const [rows] = await connection.query<RowDataPacket[]>('SELECT VERSION() AS version');
-    return { ...server, version: String(rows[0]?.['version']), ...refuse(variables[flavor]) };
+    const [rows] = await connection.query<RowDataPacket[]>("SELECT VERSION() AS version");
+    return { ...server, version: String(rows[0]?.["version"]), ...refuse(variables[flavor]) };
   } finally {
     await connection.end();
   }
@@ -73,7 +75,10 @@ function refuse(variable: string): ServerControl {
 }
 
 function split(variable: string): string[] {
-  const urls = (process.env[variable] ?? '').split(',').map((url) => url.trim()).filter((url) => url !== '');
+  const urls = (process.env[variable] ?? "")
+    .split(",")
+    .map((url) => url.trim())
+    .filter((url) => url !== "");
   if (urls.length === 0) throw new Error(`${variable} is not set`);
   return urls;
 }

@@ -1,8 +1,8 @@
 /** A way to get servers. Which one is used is decided per kind: MySQL may come from Docker and Redis from the PATH. */
-import type { Flavor, Log, MysqlOptions, MysqlServer, RedisOptions, RedisServer } from '../server.js';
-import type { Workspace } from '../workspace.js';
+import type { Flavor, Log, MysqlOptions, MysqlServer, RedisOptions, RedisServer } from "../server.js";
+import type { Workspace } from "../workspace.js";
 
-export type Kind = Flavor | 'redis';
+export type Kind = Flavor | "redis";
 
 /** A way that has what it takes: it opens as many servers as asked. */
 export interface Opener<Options, Server> {
