@@ -1,0 +1,20 @@
+/** The points where a crash hurts. Tests pass hooks that stop, kill or delay a worker exactly there; in service they do nothing. */
+
+export type HookPoint =
+  | "chunk:before-read"
+  | "chunk:after-read"
+  | "chunk:before-commit"
+  | "chunk:after-commit"
+  | "batch:before-enqueue"
+  | "batch:after-enqueue"
+  | "batch:before-commit"
+  | "batch:after-commit"
+  | "ddl:before-fence"
+  | "diff:before-record"
+  | "diff:after-record";
+
+export interface Hooks {
+  at(point: HookPoint, detail: Record<string, string | number>): Promise<void>;
+}
+
+export const noHooks: Hooks = { at: () => Promise.resolve() };
