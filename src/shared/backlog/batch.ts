@@ -1,0 +1,88 @@
+/**
+ * A batch: consecutive whole source transactions as their net effect, per table the keys that have no image left and
+ * the last images of the others. A batch is either rows or one statement (DDL, a barrier of its own).
+ *
+ * Wire form: a 32-bit length, a JSON header without row values, then the rows: per table its deletes, then its puts,
+ * each a 32-bit length and the bytes.
+ */
+
+export interface BatchTable {
+  /** Number of the table in the migration. */
+  number: number;
+  /** Text rows of the key cells. */
+  deletes: Buffer[];
+  /** Text rows of the copied columns. */
+  puts: Buffer[];
+}
+
+export interface BatchStatement {
+  /** The statement's bytes in latin1 (one character a byte). */
+  sql: string;
+  schema: string;
+  clientCollation: number;
+  sqlMode: string;
+}
+
+export interface Batch {
+  tables: BatchTable[];
+  statement: BatchStatement | null;
+}
+
+/** What the chain says of a batch; no row values. */
+export interface BatchInfo {
+  /** The fence's `seq` after this batch. */
+  seq: number;
+  /** Positions before and after. Equal for all but the last part of a transaction that is larger than a batch. */
+  from: string;
+  to: string;
+  rows: number;
+  transactions: number;
+  /** Commit time on the source of its last transaction, milliseconds since the epoch. */
+  sourceTime: number;
+}
+
+interface Header {
+  tables: { number: number; deletes: number; puts: number }[];
+  statement: BatchStatement | null;
+}
+
+export function encodeBatch(batch: Batch): Buffer {
+  const header: Header = {
+    tables: batch.tables.map((t) => ({ number: t.number, deletes: t.deletes.length, puts: t.puts.length })),
+    statement: batch.statement,
+  };
+  const head = Buffer.from(JSON.stringify(header), "utf8");
+  let size = 4 + head.length;
+  for (const table of batch.tables) for (const rows of [table.deletes, table.puts]) for (const row of rows) size += 4 + row.length;
+  const out = Buffer.allocUnsafe(size);
+  let offset = out.writeUInt32LE(head.length, 0);
+  offset += head.copy(out, offset);
+  for (const table of batch.tables) {
+    for (const rows of [table.deletes, table.puts]) {
+      for (const row of rows) {
+        offset = out.writeUInt32LE(row.length, offset);
+        out.set(row, offset);
+        offset += row.length;
+      }
+    }
+  }
+  return out;
+}
+
+/** The rows are views into `bytes`. */
+export function decodeBatch(bytes: Buffer): Batch {
+  const headLength = bytes.readUInt32LE(0);
+  const header = JSON.parse(bytes.toString("utf8", 4, 4 + headLength)) as Header;
+  let offset = 4 + headLength;
+  const take = (count: number): Buffer[] => {
+    const rows = new Array<Buffer>(count);
+    for (let i = 0; i < count; i++) {
+      const length = bytes.readUInt32LE(offset);
+      rows[i] = bytes.subarray(offset + 4, offset + 4 + length);
+      offset += 4 + length;
+    }
+    return rows;
+  };
+  const tables = header.tables.map((t) => ({ number: t.number, deletes: take(t.deletes), puts: take(t.puts) }));
+  return { tables, statement: header.statement };
+}
