@@ -19,10 +19,18 @@ export interface ColumnDefinition {
 export interface IndexDefinition {
   name: string;
   unique: boolean;
-  /** Key parts in order: a column's name, or null for an expression. */
-  parts: { column: string | null; prefix: number | null }[];
-  /** FULLTEXT and SPATIAL indexes are `other`. */
+  /** Key parts in order: a column's name, or null for an expression; `descending` when the part is declared DESC. */
+  parts: { column: string | null; prefix: number | null; descending?: boolean }[];
+  /** FULLTEXT, SPATIAL and HASH indexes are `other`. */
   kind: "btree" | "other";
+  /** Hidden from the optimizer (MariaDB: ignored). */
+  invisible?: boolean;
+}
+
+/** A table's place; the target's may differ from the source's. */
+export interface TableName {
+  schema: string;
+  table: string;
 }
 
 export interface TableDefinition {
@@ -33,7 +41,7 @@ export interface TableDefinition {
   columns: ColumnDefinition[];
   /** Every index, the primary key (`PRIMARY`) included. */
   indexes: IndexDefinition[];
-  /** The row key: the names of the primary key's columns, else of a NOT NULL unique key without prefixes or expressions; null when there is none. */
+  /** The row key: the names of the primary key's columns, else of a NOT NULL unique key (see `choose-key.ts`); null when there is none. */
   key: { index: string; columns: string[] } | null;
   /** `SHOW CREATE TABLE`, as the server gives it (UTF-8). */
   createStatement: string;

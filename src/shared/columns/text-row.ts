@@ -77,3 +77,13 @@ export function rowCells(row: Buffer, offset = 0, end = row.length): (Buffer | n
   }
   return cells;
 }
+
+/** The offset behind the cell that begins at `offset`. */
+export function cellBehind(row: Buffer, offset: number): number {
+  const first = row[offset] as number;
+  if (first < 251) return offset + 1 + first;
+  if (first === NULL_CELL) return offset + 1;
+  if (first === 0xfc) return offset + 3 + row.readUInt16LE(offset + 1);
+  if (first === 0xfd) return offset + 4 + row.readUIntLE(offset + 1, 3);
+  return offset + 9 + Number(row.readBigUInt64LE(offset + 1));
+}

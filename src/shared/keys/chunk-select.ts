@@ -1,0 +1,57 @@
+/** The statements that read rows by their keys. */
+import { selectList } from "../columns/select-list.js";
+import type { TableDefinition } from "../columns/table-definition.js";
+import { qualified, sql, utf8Sql, type ByteSql } from "../mysql/bytes.js";
+import { keyOfTable } from "./key-columns.js";
+import { keyIn, keyPredicate, type KeyRange } from "./key-predicate.js";
+
+/**
+ * What to read: a key range, and the user's filter. A filter's string literals mean what the session's character set says:
+ * run statements with a filter under `FILTER_NAMES`, all others work under any.
+ */
+export interface ChunkRange extends KeyRange {
+  where?: string | null;
+}
+
+/**
+ * Settings under which a user's filter means what it means in any utf8mb4 client, while results stay raw bytes.
+ * Our own literals carry introducers and do not mind.
+ */
+export const FILTER_NAMES = "SET NAMES utf8mb4, SESSION character_set_results=NULL" as ByteSql;
+/** Back to what `openSession` sets. */
+export const BINARY_NAMES = "SET NAMES binary" as ByteSql;
+
+/**
+ * All copied columns of a chunk's rows, in key order: a reader that stops early has a contiguous part of the range, and the
+ * rest is `(keyOf(last row), upper]`. Needs `definition.key`.
+ */
+export function chunkSelect(definition: TableDefinition, range: ChunkRange): ByteSql {
+  return sql`SELECT ${selectList(definition)} FROM ${keyedTable(definition)}${conditions(definition, range)} ORDER BY ${keyOrder(definition)}`;
+}
+
+/** All copied columns of the rows that have one of the keys, in no order. */
+export function rowsByKey(definition: TableDefinition, keys: readonly (Buffer | string)[]): ByteSql {
+  return sql`SELECT ${selectList(definition)} FROM ${keyedTable(definition)} WHERE ${keyIn(definition, keys)}`;
+}
+
+/** The table, bound to its key's index: nothing else (an index fit for the filter, a full scan with a sort) may be chosen. */
+export function keyedTable(definition: TableDefinition): ByteSql {
+  return sql`${qualified(definition.schema, definition.table)} FORCE INDEX (${keyOfTable(definition).index})`;
+}
+
+/** ` WHERE …`, or nothing. */
+export function conditions(definition: TableDefinition, range: ChunkRange): ByteSql {
+  const terms: ByteSql[] = [];
+  const predicate = keyPredicate(definition, range);
+  if (predicate !== null) terms.push(predicate);
+  // On lines of its own: a filter may end in a comment.
+  if (range.where) terms.push(sql`(\n${utf8Sql(range.where)}\n)`);
+  return (terms.length === 0 ? "" : ` WHERE ${terms.join(" AND ")}`) as ByteSql;
+}
+
+/** The key's columns as an ORDER BY list in the index's own direction, or against it. */
+export function keyOrder(definition: TableDefinition, direction: "forward" | "backward" = "forward"): ByteSql {
+  return keyOfTable(definition)
+    .columns.map((c) => (c.descending === (direction === "forward") ? `${c.name} DESC` : c.name))
+    .join(",") as ByteSql;
+}
