@@ -1,0 +1,56 @@
+/**
+ * `npm test [-- FILTER…]`: types, lint, then vitest with the filter. The last line on stdout is `N passed, N failed`, and
+ * `, N skipped` when there are any; types and lint count as one test each.
+ */
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { TestSummary } from "../test/support/summary-reporter.js";
+
+const filters = process.argv.slice(2);
+const total: TestSummary = { passed: 0, failed: 0, skipped: [] };
+
+for (const script of ["types", "lint"]) {
+  const code = await section(script, ["npm", "run", "--silent", script]);
+  if (code === 0) total.passed++;
+  else total.failed++;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "drover-test-"));
+const summaryFile = join(folder, "summary.json");
+try {
+  const reporters = ["--reporter=default", "--reporter=./test/support/summary-reporter.ts"];
+  const code = await section("tests", ["npx", "--no-install", "vitest", "run", ...reporters, ...filters], {
+    DROVER_TEST_SUMMARY: summaryFile,
+  });
+  const summary: TestSummary = existsSync(summaryFile)
+    ? (JSON.parse(readFileSync(summaryFile, "utf8")) as TestSummary)
+    : { passed: 0, failed: 0, skipped: [] };
+  total.passed += summary.passed;
+  total.skipped.push(...summary.skipped);
+  // a runner that failed without a failed test (it found no file, its setup threw, it was killed) is a failure too
+  total.failed += summary.failed === 0 && code !== 0 ? 1 : summary.failed;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+if (total.skipped.length > 0) console.log(`\nskipped:\n${total.skipped.map((line) => `  ${line}`).join("\n")}\n`);
+const counts = [`${total.passed} passed`, `${total.failed} failed`];
+if (total.skipped.length > 0) counts.push(`${total.skipped.length} skipped`);
+console.log(counts.join(", "));
+process.exitCode = total.failed === 0 ? 0 : 1;
+
+/** Runs a command with its output on ours; returns its exit code. */
+async function section(title: string, [file = "", ...args]: string[], env: Record<string, string> = {}): Promise<number> {
+  console.log(`\n== ${title}`);
+  const began = Date.now();
+  const code = await new Promise<number>((resolve, reject) => {
+    const child = spawn(file, args, { stdio: "inherit", env: { ...process.env, ...env } });
+    child.once("error", reject);
+    child.once("exit", (exit) => resolve(exit ?? 1));
+  });
+  console.log(`== ${title}: ${code === 0 ? "ok" : `failed (exit code ${code})`} in ${((Date.now() - began) / 1000).toFixed(1)} s`);
+  return code;
+}
