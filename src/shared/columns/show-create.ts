@@ -1,0 +1,77 @@
+/**
+ * Takes the text of SHOW CREATE TABLE apart: its definition items and what comes behind the closing parenthesis.
+ *
+ * Names may hold line breaks, parentheses and commas, and so may comments and defaults: the text is scanned with
+ * its quotes, not split by lines.
+ */
+import { DroverError } from "../errors.js";
+
+export interface ShownCreate {
+  /** Column, index and constraint definitions, each as the server wrote it. */
+  items: string[];
+  /** Table options and partitions, from the character behind the closing parenthesis. */
+  tail: string;
+}
+
+/** @throws DroverError BUG when the text is not a CREATE TABLE with quoted names */
+export function parseShowCreate(text: string): ShownCreate {
+  const head = /^CREATE (?:TEMPORARY )?TABLE /.exec(text);
+  let position = head === null ? -1 : skipQuoted(text, head[0].length);
+  while (text[position] === " ") position += 1;
+  if (head === null || text[position] !== "(") throw unreadable();
+  const items: string[] = [];
+  let depth = 1;
+  let from = position + 1;
+  for (let i = from; i < text.length; ) {
+    const c = text[i] as string;
+    if (c === "`" || c === "'" || c === '"') {
+      i = skipQuoted(text, i);
+      continue;
+    }
+    if (c === "(") depth += 1;
+    else if (c === ")") depth -= 1;
+    if (depth === 0 || (depth === 1 && c === ",")) {
+      items.push(text.slice(from, i).trim());
+      from = i + 1;
+    }
+    i += 1;
+    if (depth === 0) return { items, tail: text.slice(i) };
+  }
+  throw unreadable();
+}
+
+function unreadable(): DroverError {
+  return new DroverError("BUG", "the text of SHOW CREATE TABLE has an unknown form");
+}
+
+/** The offset behind the quoted name or string that begins at `start`; a doubled quote and, in strings, a backslash escape. */
+export function skipQuoted(text: string, start: number): number {
+  const quote = text[start] as string;
+  for (let i = start + 1; i < text.length; i++) {
+    if (text[i] === "\\" && quote !== "`") i += 1;
+    else if (text[i] === quote) {
+      if (text[i + 1] !== quote) return i + 1;
+      i += 1;
+    }
+  }
+  throw unreadable();
+}
+
+/** The name that an item begins with (`name` …), or that follows its keywords (KEY `name` …); null when there is none. */
+export function quotedName(item: string): string | null {
+  const start = item.indexOf("`");
+  if (start < 0 || /['"(]/.test(item.slice(0, start))) return null;
+  return item.slice(start + 1, skipQuoted(item, start) - 1).replaceAll("``", "`");
+}
+
+/** The text with the content of every quoted string and name replaced by spaces: for looking for keywords at their offsets. */
+export function blankQuoted(text: string): string {
+  let blank = "";
+  for (let i = 0; i < text.length; ) {
+    const c = text[i] as string;
+    const behind = c === "`" || c === "'" || c === '"' ? skipQuoted(text, i) : i + 1;
+    blank += behind === i + 1 ? c : " ".repeat(behind - i);
+    i = behind;
+  }
+  return blank;
+}
