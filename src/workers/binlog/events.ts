@@ -7,6 +7,10 @@
 export interface BinlogTable {
   schema: string;
   table: string;
+  /**
+   * Empty when the event does not tell the columns (binlog_row_metadata=MINIMAL, an unknown type). Return null as always for a table that is
+   * not wanted; any sink then ends the stream with UNDECODABLE and the cure.
+   */
   columns: BinlogColumn[];
 }
 
@@ -14,6 +18,7 @@ export interface BinlogColumn {
   name: string;
   /** The binlog's column type code (MYSQL_TYPE_…), the real type behind STRING for enum and set. */
   type: number;
+  /** See `ColumnType` in type-codes.ts. */
   metadata: number;
   unsigned: boolean;
   /** Collation id of character columns and of enum and set, else null. */
