@@ -51,6 +51,8 @@ async function section(title: string, [file = "", ...args]: string[], env: Recor
     child.once("error", reject);
     child.once("exit", (exit) => resolve(exit ?? 1));
   });
-  console.log(`== ${title}: ${code === 0 ? "ok" : `failed (exit code ${code})`} in ${((Date.now() - began) / 1000).toFixed(1)} s`);
+  console.log(
+    `== ${title}: ${code === 0 ? "ok" : `failed (exit code ${code})`} in ${((Date.now() - began) / 1000).toFixed(1)} s`,
+  );
   return code;
 }

@@ -20,7 +20,7 @@ export interface RunOptions extends Pick<SpawnOptions, "cwd" | "uid" | "gid"> {
   signal?: AbortSignal;
 }
 
-export class CommandError extends Error {
+class CommandError extends Error {
   override readonly name = "CommandError";
   constructor(
     readonly command: string,

@@ -1,5 +1,6 @@
 /** Brings up servers by the first way that this machine offers. */
 import type { Log, MysqlServer, RedisServer, Servers } from "./server.js";
+import { chooseWay } from "./ways/choose.js";
 import { debianWay } from "./ways/debian.js";
 import { dockerWay } from "./ways/docker.js";
 import { environmentWay } from "./ways/environment.js";
@@ -28,7 +29,7 @@ export async function openServers(options: OpenServersOptions = {}): Promise<Ser
 
   /** The same answer for every later call, and for calls at the same time. */
   const opener = <T extends { what: string }>(kind: Kind, ask: (way: Way) => Promise<T>): Promise<T> => {
-    const known = openers.get(kind) ?? choose(kind, ask);
+    const known = openers.get(kind) ?? chooseWay(kind, ways, ask);
     openers.set(kind, known);
     void known.then(({ what }) => chosen.set(kind, what)).catch(() => openers.delete(kind));
     return known as Promise<T>;
@@ -65,16 +66,4 @@ export async function openServers(options: OpenServersOptions = {}): Promise<Ser
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-async function choose<T>(kind: Kind, ask: (way: Way) => Promise<T>): Promise<T> {
-  const reasons: string[] = [];
-  for (const way of ways) {
-    try {
-      return await ask(way);
-    } catch (error) {
-      reasons.push(`  ${way.name}: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-  throw new Error(`no way to get a ${kind} server here. Tried:\n${reasons.join("\n")}`);
 }

@@ -71,7 +71,10 @@ export class TestMysql {
     const rows = await this.query("SHOW FULL PROCESSLIST");
     return rows
       .filter((row) => row["User"] === this.user)
-      .map((row) => ({ id: Number(row["Id"]), text: `${row["Command"]} ${row["Time"]} s ${row["State"] ?? ""} ${row["Info"] ?? ""}`.trim() }));
+      .map((row) => ({
+        id: Number(row["Id"]),
+        text: `${row["Command"]} ${row["Time"]} s ${row["State"] ?? ""} ${row["Info"] ?? ""}`.trim(),
+      }));
   }
 
   /** Drops the user, its sessions and every schema whose name begins with `prefix`. */
