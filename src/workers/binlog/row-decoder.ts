@@ -267,14 +267,14 @@ export class RowDecoder {
         case Op.Float: {
           for (let k = 0; k < 4; k++) FLOAT_BYTES[k] = bytes[at + k] as number;
           at += 4;
-          // As `f + 0e0` gives it: the widened double, and no negative zero.
-          to = writeAscii(out, to, doubleText((FLOAT[0] as number) + 0));
+          // As `f * 1e0` gives it: the text of the widened double, not the rounded one of a FLOAT.
+          to = writeAscii(out, to, doubleText(FLOAT[0] as number));
           break;
         }
         case Op.Double: {
           for (let k = 0; k < 8; k++) DOUBLE_BYTES[k] = bytes[at + k] as number;
           at += 8;
-          to = writeAscii(out, to, doubleText((DOUBLE[0] as number) + 0));
+          to = writeAscii(out, to, doubleText(DOUBLE[0] as number));
           break;
         }
         case Op.Decimal: {
