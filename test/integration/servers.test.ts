@@ -105,9 +105,10 @@ test("MySQL keeps its data and port over stop, kill and start; close deletes the
   await expect(server.start()).rejects.toThrow("closed");
 });
 
-test("MySQL starts without history, with the settings that Drover needs, and the user may grant", async () => {
+test("MySQL starts without history, with the settings that Drover needs, and the user may grant", async (ctx) => {
   await using servers = await openServers();
   const server = await servers.mysql({ name: "plain", config: { max_allowed_packet: "32M" } });
+  if (server.pid === undefined) return ctx.skip("the server is no process of this machine");
   const [row] = await query(
     server,
     `SELECT @@log_bin bin, @@binlog_format format, @@binlog_row_image image, @@binlog_row_metadata metadata, @@gtid_mode gtid,

@@ -47,15 +47,15 @@ export async function download({ packages, suite, archives, log }: DownloadOptio
   const env = { APT_CONFIG: await configure(folder, archives, mirrors, name), LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive" };
   const fresh = join(folder, "updated");
 
+  const reasons = new Set<string>();
   for (const [attempt, pause] of pausesMs.entries()) {
     await sleep(pause);
+    const last = attempt === pausesMs.length - 1;
     try {
       if (attempt > 0 || (await ageMs(fresh)) > listsMs) {
         log(`asking Debian's ${name} suite for its packages`);
-        // otherwise a list that could not be had is a warning; the last attempt is content with any mirror that answers
-        const mode = attempt < pausesMs.length - 1 ? ["-o", "APT::Update::Error-Mode=any"] : [];
-        await run({ file: "apt-get", args: [...mode, "update"], env });
-        await touch(fresh);
+        await update(env, last);
+        if (!last) await touch(fresh);
       }
       log(`downloading ${packages.join(", ")} from Debian's ${name} suite`);
       await run({ file: "apt-get", args: ["install", "--yes", "--download-only", "--no-install-recommends", ...packages], env });
@@ -63,11 +63,19 @@ export async function download({ packages, suite, archives, log }: DownloadOptio
       return names.filter((file) => file.endsWith(".deb")).map((file) => join(archives, file));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      if (attempt === pausesMs.length - 1 || (final.test(message) && attempt > 0)) throw error;
-      log(`apt failed, trying again: ${message.split("\n")[0]}`);
+      reasons.add(message);
+      // fresh lists cannot be the reason any more
+      if (final.test(message) && attempt > 0) break;
+      if (!last) log(`apt failed, trying again: ${message.split("\n")[0]}`);
     }
   }
-  throw new Error("unreachable");
+  throw new Error([...reasons].join("; "));
+}
+
+/** @param lenient Content with any mirror that answers; otherwise a list that could not be had is an error. */
+async function update(env: Record<string, string>, lenient: boolean): Promise<void> {
+  const mode = lenient ? [] : ["-o", "APT::Update::Error-Mode=any"];
+  await run({ file: "apt-get", args: [...mode, "update"], env });
 }
 
 /** Writes the configuration and returns its path. */
