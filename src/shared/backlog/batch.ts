@@ -30,6 +30,8 @@ export interface Batch {
 
 /** What the chain says of a batch; no row values. */
 export interface BatchInfo {
+  /** The fence's epoch in which it was cut; void in any other. */
+  epoch: number;
   /** The fence's `seq` after this batch. */
   seq: number;
   /** Positions before and after. Equal for all but the last part of a transaction that is larger than a batch. */

@@ -13,7 +13,7 @@ import { DroverError } from "../errors.js";
 import type { BatchInfo } from "./batch.js";
 
 /**
- * KEYS chain, tip, bytes, bell, payload. ARGV expected tip (seq and position as JSON), info, payload, next tip.
+ * KEYS chain, tip, bytes, bell, payload. ARGV expected tip (JSON), info, payload, next tip.
  * Returns the backlog's bytes after, or -1 when the tip is another one.
  */
 const APPEND = `
@@ -42,6 +42,8 @@ return 1
 `;
 
 export interface Tip {
+  /** The fence's epoch: pause, resume and a table that starts over void the chain. */
+  epoch: number;
   seq: number;
   position: string;
 }
@@ -93,7 +95,7 @@ export class BacklogChain {
    * @returns the backlog's bytes after it; null when the tip is another one: this tail is not the one any more
    */
   async append(tip: Tip, info: BatchInfo, payload: Buffer): Promise<number | null> {
-    const next = tipText({ seq: info.seq, position: info.to });
+    const next = tipText({ epoch: info.epoch, seq: info.seq, position: info.to });
     const total = (await this.redis.eval(APPEND, 5, this.key("chain"), this.key("tip"), this.key("bytes"), this.key("bell"), this.payload(info.seq),
       tipText(tip), JSON.stringify(info), payload, next)) as number;
     return total < 0 ? null : total;
@@ -144,5 +146,5 @@ export class BacklogChain {
 }
 
 function tipText(tip: Tip): string {
-  return JSON.stringify({ seq: tip.seq, position: tip.position });
+  return JSON.stringify({ epoch: tip.epoch, seq: tip.seq, position: tip.position });
 }

@@ -37,6 +37,7 @@ export class MysqlSession implements Session {
   readonly isMariaDb: boolean;
   version = "";
   maxAllowedPacket = 4 * 1024 * 1024;
+  localInfile = false;
   private readonly connection: Connection;
   private signal: AbortSignal;
   private alive = true;
@@ -127,8 +128,8 @@ export class MysqlSession implements Session {
     return this.exclusively(statement, options, (settle, touch) => {
       const infileStreamFactory = chunks === undefined ? {} : { infileStreamFactory: () => Readable.from(touching(chunks, touch), { objectMode: false }) };
       this.connection.query({ sql: statement, ...infileStreamFactory }, (error, result) => {
-        const header = result as { affectedRows?: number; warningStatus?: number } | undefined;
-        settle(error, { affectedRows: header?.affectedRows ?? 0, warnings: header?.warningStatus ?? 0 });
+        const header = result as { affectedRows?: number; warningStatus?: number; info?: string } | undefined;
+        settle(error, { affectedRows: header?.affectedRows ?? 0, warnings: header?.warningStatus ?? 0, info: header?.info ?? "" });
       });
     });
   }

@@ -48,8 +48,9 @@ export async function openSession(address: ServerAddress, options: SessionOption
   const session = new MysqlSession({ connection, server: address.name, signal: options.signal, isMariaDb });
   try {
     await session.run(boundsStatement(options.role, isMariaDb));
-    const [limits] = await session.rows("SELECT @@max_allowed_packet AS packet, VERSION() AS version" as ByteSql);
+    const [limits] = await session.rows("SELECT @@max_allowed_packet AS packet, @@local_infile AS infile, VERSION() AS version" as ByteSql);
     session.maxAllowedPacket = Number(limits?.["packet"]);
+    session.localInfile = limits?.["infile"] === "1";
     session.version = limits?.["version"] ?? "";
   } catch (error) {
     session.destroy();
@@ -78,7 +79,8 @@ function handshake(connection: Connection, address: ServerAddress, signal: Abort
   });
 }
 
-function tlsOptions(address: ServerAddress) {
+/** The driver's TLS options of an address: nothing, or `ssl`. */
+export function tlsOptions(address: ServerAddress) {
   if (address.ssl.mode === "off") return {};
   const ca = address.ssl.caFile === null ? {} : { ca: readFileSync(address.ssl.caFile) };
   return { ssl: { ...ca, rejectUnauthorized: address.ssl.mode === "verify", verifyIdentity: address.ssl.mode === "verify" } };

@@ -7,6 +7,8 @@ export type TextRecord = Record<string, string | null>;
 export interface WriteResult {
   affectedRows: number;
   warnings: number;
+  /** The server's summary, such as `Records: 5  Deleted: 0  Skipped: 0  Warnings: 0` of LOAD DATA; empty when it gave none. */
+  info: string;
 }
 
 export interface RunOptions {
@@ -27,6 +29,8 @@ export interface Session {
   readonly version: string;
   /** `@@max_allowed_packet` in bytes. */
   readonly maxAllowedPacket: number;
+  /** Whether the server takes LOAD DATA LOCAL. */
+  readonly localInfile: boolean;
   /**
    * Runs a statement that returns rows; for small results. Values of `binary` columns come as latin1 bytes.
    * @throws DroverError CONNECTION_LOST, SERVER_BUSY, SERVER_UNAVAILABLE, STATEMENT_REFUSED, ABORTED

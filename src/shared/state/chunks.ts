@@ -68,11 +68,15 @@ export class ChunkStore {
     return row ? numberOf(row, "n") : 1;
   }
 
-  /** Marks a chunk done inside the transaction that wrote its rows; `upper` is where the read ended. */
-  async finish(session: Session, migration: string, chunk: Chunk, result: ChunkResult, upper: Buffer | null): Promise<void> {
-    await session.run(sql`UPDATE ${this.table} SET state='done', upper_key=${blob(upper)}, row_count=${result.rows}, byte_count=${result.bytes},
+  /**
+   * Marks a chunk done inside the transaction that wrote its rows; `upper` is where the read ended.
+   * @returns false when it was not pending any more
+   */
+  async finish(session: Session, migration: string, chunk: Chunk, result: ChunkResult, upper: Buffer | null): Promise<boolean> {
+    const done = await session.run(sql`UPDATE ${this.table} SET state='done', upper_key=${blob(upper)}, row_count=${result.rows}, byte_count=${result.bytes},
       read_ms=${result.readMs}, write_ms=${result.writeMs}, done_at=${NOW}
       WHERE migration=${id(migration)} AND table_number=${chunk.table} AND number=${chunk.number} AND state='pending'`);
+    return done.affectedRows === 1;
   }
 
   async countAttempt(session: Session, migration: string, table: number, number: number): Promise<void> {

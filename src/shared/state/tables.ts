@@ -1,16 +1,11 @@
 /** The tables of a migration: what they look like on the source, where they go, how far the copy is. */
-import type { TableDefinition } from "../columns/table-definition.js";
+import type { TableDefinition, TableName } from "../columns/table-definition.js";
 import { DroverError } from "../errors.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session, TextRecord } from "../mysql/session.js";
 import { blob, blobOf, hexOf, id, json, numberOf, text, textOf } from "./values.js";
 
 export type TablePhase = "pending" | "planning" | "copying" | "indexing" | "copied";
-
-export interface TableName {
-  schema: string;
-  table: string;
-}
 
 export interface MigrationTable {
   number: number;

@@ -1,0 +1,174 @@
+/**
+ * The applier (design §4, step 4): takes the next batch in order, whichever job rang, and writes it under the fence's
+ * exclusive lock. In one transaction the target always stands at a source transaction boundary while streaming.
+ *
+ * I2: batches are applied one after the other. I3: epoch, seq and position are checked in the transaction that writes.
+ */
+import type { Redis } from "ioredis";
+import { decodeBatch, type Batch, type BatchInfo } from "../../shared/backlog/batch.js";
+import type { BacklogChain, ChainHead } from "../../shared/backlog/chain.js";
+import { DroverError } from "../../shared/errors.js";
+import type { ByteSql } from "../../shared/mysql/bytes.js";
+import type { Session } from "../../shared/mysql/session.js";
+import type { Fence } from "../../shared/state/fence.js";
+import type { Migration } from "../../shared/state/migrations.js";
+import type { MigrationTable } from "../../shared/state/tables.js";
+import type { EngineContext, MigrationRef } from "../context.js";
+import { applyToTable } from "../target/apply-batch.js";
+import type { StatementExecutor } from "./statement-executor.js";
+
+/** `lease`: time is up; `drained`: the copy may go on; `not-due`: nothing may be applied at present. */
+export type ApplyEnd = "lease" | "drained" | "not-due";
+
+export interface ApplyOptions {
+  chain: BacklogChain;
+  executor: StatementExecutor;
+  /** A Redis connection for this run alone: it blocks on the bell. */
+  blocking: Redis;
+  /** milliseconds */
+  lease: number;
+}
+
+/** The phase is looked at this often (milliseconds). */
+const PHASE_INTERVAL = 1_000;
+/** Seconds to wait for the bell. */
+const BELL_SECONDS = 1;
+/** Draining ends when the backlog is below this part of its limit. */
+const DRAINED_PART = 0.1;
+/** Weight of the latest batch in the rate that `status` shows. */
+const RATE_WEIGHT = 0.2;
+
+export async function runApplier(context: EngineContext, ref: MigrationRef, options: ApplyOptions, signal: AbortSignal): Promise<ApplyEnd> {
+  return await new Applier(context, ref, options).run(signal);
+}
+
+interface Scope {
+  migration: Migration;
+  tables: Map<number, MigrationTable>;
+  fence: Fence;
+  readAt: number;
+}
+
+class Applier {
+  private readonly context: EngineContext;
+  private readonly ref: MigrationRef;
+  private readonly options: ApplyOptions;
+  private scope: Scope | null = null;
+  private rate = 0;
+  private lastCommit = Date.now();
+
+  constructor(context: EngineContext, ref: MigrationRef, options: ApplyOptions) {
+    this.context = context;
+    this.ref = ref;
+    this.options = options;
+  }
+
+  async run(signal: AbortSignal): Promise<ApplyEnd> {
+    const { chain, blocking, lease } = this.options;
+    const end = Date.now() + lease;
+    while (Date.now() < end) {
+      const scope = await this.currentScope(signal);
+      const { phase } = scope.migration;
+      if (phase === "copying" ? !scope.fence.draining : phase !== "catching-up" && phase !== "streaming") return "not-due";
+      if (phase === "copying" && (await this.drained(scope))) {
+        await this.context.connections.use(this.ref.target, "target", signal, (s) => this.context.state.fence.setDraining(s, this.ref.migration, false));
+        return "drained";
+      }
+      const head = await chain.head();
+      if (head === null) {
+        this.rate = 0;
+        await chain.waitForBell(blocking, BELL_SECONDS);
+        continue;
+      }
+      await this.applyHead(scope, head, signal);
+    }
+    return "lease";
+  }
+
+  private async applyHead(scope: Scope, head: ChainHead, signal: AbortSignal): Promise<void> {
+    const { chain } = this.options;
+    const { info } = head;
+    if (info.epoch !== scope.fence.epoch || info.seq > scope.fence.seq + 1) return await this.voidChain(signal);
+    if (info.seq <= scope.fence.seq) return await chain.drop(head);
+    const batch = decodeBatch(await chain.payloadOf(info));
+    if (batch.statement !== null) await this.executeStatement(scope, batch, signal);
+    const applied = await this.commit(scope, info, batch, signal);
+    if (!applied) return await this.voidChain(signal);
+    await this.context.hooks.at("batch:after-commit", { migration: this.ref.migration, seq: info.seq });
+    await chain.drop(head);
+  }
+
+  private async executeStatement(scope: Scope, batch: Batch, signal: AbortSignal): Promise<void> {
+    if (batch.statement === null) return;
+    const tables = [...scope.tables.values()];
+    await this.options.executor.execute(batch.statement, { ref: this.ref, migration: scope.migration, tables }, signal);
+    await this.context.hooks.at("ddl:before-fence", { migration: this.ref.migration });
+    this.scope = null;
+  }
+
+  /** @returns false when the fence is not where the batch begins: somebody else was faster, or the chain is void */
+  private async commit(scope: Scope, info: BatchInfo, batch: Batch, signal: AbortSignal): Promise<boolean> {
+    const { connections, state, hooks } = this.context;
+    return await connections.use(this.ref.target, "target", signal, async (session: Session) => {
+      await session.run("BEGIN" as ByteSql);
+      const fence = await state.fence.require(session, this.ref.migration, "update");
+      if (fence.epoch !== info.epoch || fence.seq + 1 !== info.seq || fence.position !== info.from) {
+        await session.run("ROLLBACK" as ByteSql);
+        this.scope = null;
+        return false;
+      }
+      for (const rows of batch.tables) {
+        const table = scope.tables.get(rows.number);
+        if (table === undefined) throw new DroverError("BUG", `batch ${info.seq} holds rows of table ${rows.number}, which the migration does not have`);
+        await applyToTable(session, table, rows);
+      }
+      const rowsPerSecond = this.measure(info.rows);
+      await state.fence.advance(session, this.ref.migration, {
+        seq: info.seq, position: info.to, rows: info.rows, transactions: info.transactions, rowsPerSecond,
+        sourceTime: info.sourceTime === 0 ? fence.sourceTime : info.sourceTime,
+      });
+      await hooks.at("batch:before-commit", { migration: this.ref.migration, seq: info.seq });
+      await session.run("COMMIT" as ByteSql);
+      if (this.scope) this.scope.fence = { ...fence, seq: info.seq, position: info.to };
+      return true;
+    });
+  }
+
+  private measure(rows: number): number {
+    const now = Date.now();
+    const current = rows / Math.max(0.001, (now - this.lastCommit) / 1000);
+    this.lastCommit = now;
+    this.rate = this.rate === 0 ? current : this.rate * (1 - RATE_WEIGHT) + current * RATE_WEIGHT;
+    return Math.round(this.rate * 100) / 100;
+  }
+
+  /** The chain does not fit the fence: the tail begins a new one there. */
+  private async voidChain(signal: AbortSignal): Promise<void> {
+    this.scope = null;
+    const scope = await this.currentScope(signal);
+    const head = await this.options.chain.head();
+    if (head === null) return;
+    const { info } = head;
+    const { fence } = scope;
+    // Another applier may have been at work: look again before anything is thrown away.
+    if (info.epoch === fence.epoch && (info.seq <= fence.seq || (info.seq === fence.seq + 1 && info.from === fence.position))) return;
+    await this.options.chain.clear();
+  }
+
+  private async drained(scope: Scope): Promise<boolean> {
+    const { bytes } = await this.options.chain.size();
+    return bytes < scope.migration.spec.options.backlogBytes * DRAINED_PART;
+  }
+
+  private async currentScope(signal: AbortSignal): Promise<Scope> {
+    if (this.scope !== null && Date.now() - this.scope.readAt < PHASE_INTERVAL) return this.scope;
+    const { connections, state } = this.context;
+    this.scope = await connections.use(this.ref.target, "target", signal, async (session) => {
+      const migration = await state.migrations.require(session, this.ref.migration);
+      const tables = await state.tables.list(session, this.ref.migration);
+      const fence = await state.fence.require(session, this.ref.migration);
+      return { migration, fence, tables: new Map(tables.map((table) => [table.number, table])), readAt: Date.now() };
+    });
+    return this.scope;
+  }
+}

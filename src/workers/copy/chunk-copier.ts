@@ -1,0 +1,152 @@
+/**
+ * Copies one chunk (design §4, step 2): read under the fence, write under the fence.
+ *
+ * I1: rows read at a time are committed only while the fence stands where it stood before the read; the check and the
+ * rows share one transaction with the mark "done" (I3).
+ */
+import { positionCovers } from "../../shared/mysql/position.js";
+import { DroverError } from "../../shared/errors.js";
+import { keyPredicate } from "../../shared/keys/key-predicate.js";
+import { qualified, sql } from "../../shared/mysql/bytes.js";
+import type { Session } from "../../shared/mysql/session.js";
+import type { Chunk } from "../../shared/state/chunks.js";
+import type { Fence } from "../../shared/state/fence.js";
+import type { Migration } from "../../shared/state/migrations.js";
+import type { MigrationTable } from "../../shared/state/tables.js";
+import type { EngineContext, MigrationRef } from "../context.js";
+import { loadFile, replaceRows, statementBytes } from "../target/checked-write.js";
+import { loadBuffer, readChunk, replaceBuffer, type ChunkRows, type RowBuffer } from "./read-chunk.js";
+import { waitUntilVisible } from "./visibility.js";
+
+/** `void`: the migration is not copying at present, or the chunk is done already. */
+export type ChunkOutcome = { kind: "copied"; rows: number } | { kind: "void" };
+
+interface ChunkWork {
+  migration: Migration;
+  fence: Fence;
+  table: MigrationTable;
+  chunk: Chunk;
+  localInfile: boolean;
+  statementBytes: number;
+}
+
+export class ChunkCopier {
+  private readonly context: EngineContext;
+  /** Row buffers at rest, by table: their megabytes are reused. */
+  private readonly buffers = new Map<string, RowBuffer[]>();
+
+  constructor(context: EngineContext) {
+    this.context = context;
+  }
+
+  /** @throws DroverError FENCE_MOVED, TABLE_CHANGED, ROW_REFUSED and those of a session */
+  async copy(ref: MigrationRef, table: number, chunk: number, signal: AbortSignal): Promise<ChunkOutcome> {
+    const { connections, hooks } = this.context;
+    const work = await connections.use(ref.target, "target", signal, (session) => this.load(session, ref, table, chunk));
+    if (work === null) return { kind: "void" };
+    const detail = { migration: ref.migration, table, chunk };
+    const bufferKey = `${ref.target}/${ref.migration}/${table}/${work.table.generation}/${work.localInfile}`;
+    const buffer = this.takeBuffer(bufferKey, work);
+    try {
+      await hooks.at("chunk:before-read", detail);
+      const readStart = Date.now();
+      const rows = await this.read(work, buffer, signal);
+      const writeStart = Date.now();
+      await hooks.at("chunk:after-read", detail);
+      const written = await connections.use(ref.target, "target", signal, (session) =>
+        this.write(session, work, buffer, rows, { readMs: writeStart - readStart, writeStart }),
+      );
+      await hooks.at("chunk:after-commit", detail);
+      return written ? { kind: "copied", rows: rows.rows } : { kind: "void" };
+    } finally {
+      buffer.reset();
+      this.giveBuffer(bufferKey, buffer);
+    }
+  }
+
+  private async load(session: Session, ref: MigrationRef, tableNumber: number, chunkNumber: number): Promise<ChunkWork | null> {
+    const { state } = this.context;
+    const migration = await state.migrations.require(session, ref.migration);
+    const fence = await state.fence.require(session, ref.migration);
+    if (migration.phase !== "copying" || fence.draining) return null;
+    const table = await state.tables.require(session, ref.migration, tableNumber);
+    const chunk = await state.chunks.read(session, ref.migration, tableNumber, chunkNumber);
+    if (chunk === null || chunk.done) return null;
+    return { migration, fence, table, chunk, localInfile: session.localInfile, statementBytes: statementBytes(session) };
+  }
+
+  private read(work: ChunkWork, buffer: RowBuffer, signal: AbortSignal): Promise<ChunkRows> {
+    const { options, source } = work.migration.spec;
+    // A chunk was cut to fit; these limits are for one that has grown since, or whose size was guessed wrong.
+    const limits = { rows: options.chunkRows * 4, bytes: options.chunkBytes * 2, time: Math.max(2_000, options.chunkTime * 2) };
+    return this.context.connections.use(source, "source", signal, async (session) => {
+      await waitUntilVisible(session, latest(work.fence.position, work.table.startPosition), signal);
+      try {
+        return await readChunk(session, work.table.definition, work.chunk, work.table.where, limits, buffer);
+      } catch (error) {
+        throw tableChanged(error, work.table);
+      }
+    });
+  }
+
+  /** @returns false when the chunk was done by somebody else meanwhile */
+  private async write(session: Session, work: ChunkWork, buffer: RowBuffer, rows: ChunkRows, times: { readMs: number; writeStart: number }): Promise<boolean> {
+    const { state, hooks } = this.context;
+    const { migration, table, chunk } = work;
+    await session.run(sql`BEGIN`);
+    const fence = await state.fence.require(session, migration.id, "share");
+    if (fence.seq !== work.fence.seq || fence.epoch !== work.fence.epoch)
+      throw new DroverError("FENCE_MOVED", `the fence of ${migration.id} moved while chunk ${chunk.number} of ${table.source.table} was read`);
+    const upper = rows.stoppedAt ?? chunk.upper;
+    if (table.overlay) await this.clearRange(session, table, { lower: chunk.lower, upper });
+    const content = buffer.content();
+    if ("file" in content) {
+      if (content.file) await loadFile(session, content.file, table.target);
+    } else {
+      for (const statement of content.statements) await replaceRows(session, statement, table.target);
+    }
+    const result = { rows: rows.rows, bytes: rows.bytes, readMs: times.readMs, writeMs: Date.now() - times.writeStart };
+    // The mark comes last, so that a double of this job waits for nothing; it finds its own update matches no row.
+    const marked = await state.chunks.finish(session, migration.id, chunk, result, upper);
+    if (!marked) {
+      await session.run(sql`ROLLBACK`);
+      return false;
+    }
+    if (rows.stoppedAt !== null) {
+      const next = await state.chunks.nextNumber(session, migration.id, table.number);
+      await state.chunks.add(session, migration.id, table.number, next, [{ lower: rows.stoppedAt, upper: chunk.upper }]);
+    }
+    await hooks.at("chunk:before-commit", { migration: migration.id, table: table.number, chunk: chunk.number });
+    await session.run(sql`COMMIT`);
+    return true;
+  }
+
+  private async clearRange(session: Session, table: MigrationTable, range: { lower: Buffer | null; upper: Buffer | null }): Promise<void> {
+    const predicate = keyPredicate(table.definition, range);
+    await session.run(sql`DELETE FROM ${qualified(table.target.schema, table.target.table)} WHERE ${predicate ?? sql`TRUE`}`);
+  }
+
+  private takeBuffer(key: string, work: ChunkWork): RowBuffer {
+    const { definition, target } = work.table;
+    return this.buffers.get(key)?.pop() ?? (work.localInfile ? loadBuffer(definition, target) : replaceBuffer(definition, target, work.statementBytes));
+  }
+
+  private giveBuffer(key: string, buffer: RowBuffer): void {
+    // Only the table at work keeps buffers: another table's are of no use for a while.
+    if (!this.buffers.has(key)) this.buffers.clear();
+    const list = this.buffers.get(key) ?? [];
+    list.push(buffer);
+    this.buffers.set(key, list);
+  }
+}
+
+/** The later of two positions of one history; on a failed over source they are compared the same way. */
+function latest(a: string, b: string): string {
+  return positionCovers(a, b) ? a : b;
+}
+
+/** Unknown table or column: the table's shape is not the one that the copy was planned with. */
+function tableChanged(error: unknown, table: MigrationTable): unknown {
+  if (!(error instanceof DroverError) || ![1054, 1146, 1049, 1051, 1176].includes(error.errno ?? 0)) return error;
+  return new DroverError("TABLE_CHANGED", `${table.source.schema}.${table.source.table} was changed on the source while it was being copied`, { errno: error.errno, cause: error });
+}

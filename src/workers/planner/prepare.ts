@@ -1,0 +1,69 @@
+/**
+ * Step 1 of the protocol: from a recorded spec to a fence, table rows and created target tables. Every part can be run
+ * again: positions and definitions are recorded before the first table is created, and only a table that is still
+ * `pending` is created.
+ */
+import { DroverError } from "../../shared/errors.js";
+import { executedPosition } from "../../shared/mysql/position.js";
+import { resolveTables } from "../../shared/selection/index.js";
+import type { Migration } from "../../shared/state/migrations.js";
+import type { MigrationTable } from "../../shared/state/tables.js";
+import type { EngineContext, MigrationRef } from "../context.js";
+import { readSourceTable } from "./source-table.js";
+import { ensureTargetSchema, prepareTarget } from "./target-table.js";
+
+export async function prepareMigration(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<void> {
+  const { connections, state } = context;
+  let tables = await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
+  if (tables.length === 0) {
+    tables = await recordTables(context, ref, migration, signal);
+  }
+  for (const table of tables) if (table.phase === "pending") await createTarget(context, ref, migration, table, signal);
+  const next = migration.spec.mode === "follow" ? "catching-up" : "copying";
+  await connections.use(ref.target, "target", signal, (session) => state.migrations.changePhase(session, ref.migration, ["planning"], next));
+}
+
+async function recordTables(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<MigrationTable[]> {
+  const { connections, state } = context;
+  const { spec } = migration;
+  const { start, tables } = await connections.use(spec.source, "source", signal, async (source) => {
+    // P0 comes before every definition and every chunk read: what happens after it is followed (I2).
+    const position = spec.startPosition ?? (await executedPosition(source));
+    const selected = await resolveTables(source, spec);
+    if (selected.problems.length > 0)
+      throw new DroverError("PREFLIGHT_FAILED", selected.problems.map((p) => p.message).join("; "), { problems: selected.problems });
+    const found: MigrationTable[] = [];
+    for (const [i, { source: name, target, where }] of selected.tables.entries()) {
+      const { definition, startPosition } = await readSourceTable(source, name);
+      if (definition.key === null)
+        throw new DroverError("PREFLIGHT_FAILED", `${name.schema}.${name.table} has no primary key and no NOT NULL unique key`, { cure: "add a primary key, or exclude the table" });
+      found.push({
+        number: i + 1, source: name, target, where, definition,
+        // With mode `follow` the rows are there already, as of the start position.
+        startPosition: spec.mode === "follow" ? position : startPosition,
+        phase: "pending", planned: false, plannedTo: null, lastKey: null, deferredIndexes: [], overlay: false, generation: 0,
+        rowsEstimated: definition.rowsEstimated,
+      });
+    }
+    return { start: position, tables: found };
+  });
+  await connections.transaction(ref.target, "target", signal, async (session) => {
+    await state.fence.create(session, ref.migration, start);
+    // Whoever locks the fence first records the tables; a second preparer finds them there.
+    await state.fence.require(session, ref.migration, "update");
+    if ((await state.tables.list(session, ref.migration)).length > 0) return;
+    for (const table of tables) await state.tables.put(session, ref.migration, table);
+  });
+  return await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
+}
+
+async function createTarget(context: EngineContext, ref: MigrationRef, migration: Migration, table: MigrationTable, signal: AbortSignal): Promise<void> {
+  const { connections, state } = context;
+  const { spec } = migration;
+  await connections.use(ref.target, "target", signal, async (session) => {
+    await connections.use(spec.source, "source", signal, (source) => ensureTargetSchema(source, session, table.source.schema, table.target.schema));
+    if (spec.mode === "follow") return await state.tables.put(session, ref.migration, { ...table, phase: "copied", planned: true });
+    const prepared = await prepareTarget(session, table, spec.options.existingTarget);
+    await state.tables.put(session, ref.migration, { ...table, ...prepared, phase: "planning" });
+  });
+}

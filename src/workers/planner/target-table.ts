@@ -1,0 +1,56 @@
+/** Creates a target table, or takes the one that is there, as `existingTarget` says. Safe to run again after a crash. */
+import { createStatement } from "../../shared/columns/create-statement.js";
+import { readTableDefinition } from "../../shared/columns/read-table.js";
+import type { MigrationOptions } from "../../shared/contracts/spec.js";
+import { DroverError } from "../../shared/errors.js";
+import { identifier, qualified, sql, textLiteral, utf8Sql, type ByteSql } from "../../shared/mysql/bytes.js";
+import type { Session } from "../../shared/mysql/session.js";
+import type { MigrationTable } from "../../shared/state/tables.js";
+
+/** Below this many rows (the server's estimate) building indexes afterwards saves nothing. */
+const SMALL_TABLE_ROWS = 5_000;
+
+export interface PreparedTarget {
+  deferredIndexes: string[];
+  overlay: boolean;
+}
+
+/** @throws DroverError PREFLIGHT_FAILED when the table has rows and `existingTarget` is `fail` */
+export async function prepareTarget(session: Session, table: MigrationTable, existing: MigrationOptions["existingTarget"]): Promise<PreparedTarget> {
+  const { target, definition } = table;
+  const present = await readTableDefinition(session, target.schema, target.table);
+  if (present !== null) {
+    const [row] = await session.rows(sql`SELECT EXISTS(SELECT 1 FROM ${qualified(target.schema, target.table)} LIMIT 1) AS filled`);
+    const filled = row?.["filled"] === "1";
+    if (existing !== "replace") {
+      if (filled && existing === "fail")
+        throw new DroverError("PREFLIGHT_FAILED", `the target table ${target.schema}.${target.table} exists and is not empty`, {
+          cure: 'empty it, or set options.existingTarget to "resume" or "replace"',
+        });
+      return { deferredIndexes: [], overlay: filled };
+    }
+  }
+  return { deferredIndexes: await recreateTarget(session, table, definition.rowsEstimated >= SMALL_TABLE_ROWS), overlay: false };
+}
+
+/** Drops and creates the target table; returns the indexes to build after the rows. */
+export async function recreateTarget(session: Session, table: MigrationTable, deferIndexes: boolean): Promise<string[]> {
+  const { target, definition } = table;
+  await session.run(sql`DROP TABLE IF EXISTS ${qualified(target.schema, target.table)}`);
+  const created = createStatement(definition, { ...target, deferIndexes });
+  for (const statement of created.statements) await session.run(statement, { patience: 60_000 });
+  return created.deferred;
+}
+
+/** Creates the target's schema with the default character set of the source's. */
+export async function ensureTargetSchema(source: Session, target: Session, sourceSchema: string, targetSchema: string): Promise<void> {
+  const [there] = await target.rows(sql`SELECT 1 AS found FROM information_schema.SCHEMATA WHERE SCHEMA_NAME=${textLiteral(targetSchema)}`);
+  if (there) return;
+  const [defaults] = await source.rows(
+    sql`SELECT DEFAULT_CHARACTER_SET_NAME AS charset, DEFAULT_COLLATION_NAME AS collation FROM information_schema.SCHEMATA WHERE SCHEMA_NAME=${textLiteral(sourceSchema)}`,
+  );
+  const clause = (defaults ? `DEFAULT CHARACTER SET ${defaults["charset"]} COLLATE ${defaults["collation"]}` : "") as ByteSql;
+  await target.run("SET NAMES utf8mb4" as ByteSql);
+  await target.run(sql`CREATE DATABASE IF NOT EXISTS ${identifier(targetSchema)} ${utf8Sql(clause)}`);
+  await target.run("SET NAMES binary" as ByteSql);
+}

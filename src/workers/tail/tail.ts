@@ -1,0 +1,244 @@
+/**
+ * The tail (design §4, step 3): streams the binlog from the chain's tip, cuts it into batches at transaction boundaries
+ * by rows, bytes and time, and appends them. It works for the length of a lease and ends at a boundary, so that the
+ * next lease goes on from there, on whatever worker.
+ *
+ * A transaction larger than a batch goes out in parts. A part's `from` and `to` are both the position before the
+ * transaction; only the last part moves it. So memory is bounded, the fence never claims half a transaction, and after
+ * a crash in between the whole transaction is read and applied again from its beginning, which heals the rows that were
+ * ahead (docs/protocol.md, "Large transactions").
+ */
+import { randomInt } from "node:crypto";
+import { sleep } from "../../shared/abort.js";
+import { encodeBatch } from "../../shared/backlog/batch.js";
+import type { BacklogChain, Tip } from "../../shared/backlog/chain.js";
+import { DroverError } from "../../shared/errors.js";
+import { tlsOptions } from "../../shared/mysql/open-session.js";
+import { Position } from "../../shared/mysql/position.js";
+import type { Fence } from "../../shared/state/fence.js";
+import type { Migration } from "../../shared/state/migrations.js";
+import type { MigrationTable } from "../../shared/state/tables.js";
+import type { BinlogHandler, BinlogStatement, TransactionStart } from "../binlog/events.js";
+import { openBinlogStream, type BinlogStream } from "../binlog/stream.js";
+import type { EngineContext, MigrationRef } from "../context.js";
+import { BatchBuilder } from "./batch-builder.js";
+import { BACKLOG_POLL, BatchSender } from "./batch-sender.js";
+import { FollowedTables } from "./followed-tables.js";
+import type { StatementPolicy } from "./statements.js";
+
+/** `lease`: time is up; `barrier`: a statement must be executed first; `not-due`: nothing to follow at present. */
+export type TailEnd = "lease" | "barrier" | "not-due";
+
+export interface TailOptions {
+  chain: BacklogChain;
+  policy: StatementPolicy;
+  /** milliseconds */
+  lease: number;
+}
+
+/** A transaction goes out in parts when it is this many batches large. */
+const PART_FACTOR = 4;
+/** How often the loop looks around, in milliseconds, while the backlog is empty and while it is not. */
+const IDLE_TICK = 100;
+const BUSY_TICK = 10;
+
+export async function runTail(context: EngineContext, ref: MigrationRef, options: TailOptions, signal: AbortSignal): Promise<TailEnd> {
+  const begin = await readBeginning(context, ref, options.chain, signal);
+  if (begin === null) return "not-due";
+  const tail = new Tail(context, ref, options, begin);
+  return await tail.run(signal);
+}
+
+interface Beginning {
+  migration: Migration;
+  tables: MigrationTable[];
+  tip: Tip;
+}
+
+/** Where to begin: at the chain's tip when the chain fits the fence, else at the fence with a new chain. */
+async function readBeginning(context: EngineContext, ref: MigrationRef, chain: BacklogChain, signal: AbortSignal): Promise<Beginning | null> {
+  const { connections, state } = context;
+  // The chain is read before the fence: the fence moves along the chain, never the other way round.
+  const tip = await chain.tip();
+  const { batches } = await chain.size();
+  const { migration, tables, fence } = await connections.use(ref.target, "target", signal, async (session) => ({
+    migration: await state.migrations.require(session, ref.migration),
+    tables: await state.tables.list(session, ref.migration),
+    fence: await state.fence.read(session, ref.migration),
+  }));
+  const due = migration.spec.mode !== "copy" && (migration.phase === "copying" || migration.phase === "catching-up" || migration.phase === "streaming");
+  if (!due || fence === null) return null;
+  if (tip !== null && fits(tip, batches, fence)) return { migration, tables, tip };
+  const start: Tip = { epoch: fence.epoch, seq: fence.seq, position: fence.position };
+  await chain.reset(start);
+  return { migration, tables, tip: start };
+}
+
+function fits(tip: Tip, batches: number, fence: Fence): boolean {
+  if (tip.epoch !== fence.epoch || tip.seq < fence.seq) return false;
+  return batches > 0 ? tip.seq > fence.seq || tip.position === fence.position : tip.seq === fence.seq && tip.position === fence.position;
+}
+
+class Tail implements BinlogHandler {
+  private readonly context: EngineContext;
+  private readonly ref: MigrationRef;
+  private readonly options: TailOptions;
+  private readonly migration: Migration;
+  private readonly position: Position;
+  private readonly tables: FollowedTables;
+  private readonly sender: BatchSender;
+  private readonly builder = new BatchBuilder();
+  private stream: BinlogStream | null = null;
+  private transaction: TransactionStart | null = null;
+  private transactions = 0;
+  private sourceTime = 0;
+  /** When the oldest change in the builder came, by this process's clock; 0 when there is none. */
+  private builderSince = 0;
+  /** The position in the chain is behind ours although no row of ours came: it is written now and then. */
+  private quietSince = 0;
+  private ending: TailEnd | null = null;
+  private wake: (() => void) | null = null;
+
+  constructor(context: EngineContext, ref: MigrationRef, options: TailOptions, begin: Beginning) {
+    this.context = context;
+    this.ref = ref;
+    this.options = options;
+    this.migration = begin.migration;
+    this.position = Position.parse(begin.tip.position);
+    this.tables = new FollowedTables(begin.tables, this.position, (table, beforeKey, afterKey, after) => this.onRow(table.number, beforeKey, afterKey, after));
+    this.sender = new BatchSender({
+      chain: options.chain,
+      tip: begin.tip,
+      limit: begin.migration.spec.options.backlogBytes,
+      window: begin.migration.spec.options.batchBytes * 2,
+      hooks: context.hooks,
+      migration: ref.migration,
+      onPressure: (stop) => (stop ? this.stream?.pause() : this.stream?.resume()),
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<TailEnd> {
+    const address = this.context.connections.address(this.migration.spec.source);
+    const abort = new AbortController();
+    const either = AbortSignal.any([signal, abort.signal]);
+    this.stream = await openBinlogStream({
+      host: address.host,
+      port: address.port,
+      user: address.user,
+      password: address.password,
+      ...tlsOptions(address),
+      connectAttributes: { program_name: "drover", drover_worker: this.context.worker, drover_role: "tail" },
+      // Two followers with one id throw each other out: the upper half of the range is ours, and ids are never reused.
+      serverId: 0x8000_0000 + randomInt(0x7fff_ffff),
+      position: this.position.toString(),
+      handler: this,
+      signal: either,
+    });
+    const end = Date.now() + this.options.lease;
+    try {
+      const ended = this.stream.ended.then(() => "ended" as const);
+      ended.catch(() => undefined);
+      while (this.ending === null) {
+        const woken = new Promise<"woken">((resolve) => (this.wake = () => resolve("woken")));
+        const event = await Promise.race([ended, woken, sleep(this.tick(), signal).then(() => "tick" as const)]);
+        if (event === "ended") throw new DroverError("CONNECTION_LOST", `${this.migration.spec.source}: the binlog stream ended`);
+        if (this.sender.failed !== undefined) throw this.sender.failed;
+        await this.onTick(signal);
+        if (Date.now() >= end && this.transaction === null) this.ending ??= "lease";
+      }
+      await this.sender.flush();
+      return this.ending;
+    } finally {
+      this.sender.close();
+      abort.abort();
+      await this.stream.close();
+    }
+  }
+
+  begin(transaction: TransactionStart): void {
+    this.transaction = transaction;
+    this.tables.beginTransaction(transaction.gtid);
+  }
+
+  table(table: Parameters<BinlogHandler["table"]>[0]): ReturnType<BinlogHandler["table"]> {
+    return this.tables.sink(table);
+  }
+
+  statement(statement: BinlogStatement): void {
+    const decision = this.options.policy.decide(statement, this.tables);
+    if (decision.kind === "stop") throw decision.error;
+    if (decision.kind === "ignore") return;
+    // A barrier: what came before it is a batch of its own, and nothing after it is read until the target has executed it.
+    this.cut(this.position.toString());
+    const transaction = this.transaction;
+    if (transaction === null) throw new DroverError("BUG", "a statement outside a transaction");
+    this.position.add(transaction.gtid);
+    const payload = encodeBatch({
+      tables: [],
+      statement: { sql: statement.sql.toString("latin1"), schema: statement.schema, clientCollation: statement.clientCollation, sqlMode: String(statement.sqlMode) },
+    });
+    this.sender.send({ to: this.position.toString(), rows: 0, transactions: 1, sourceTime: transaction.committedAt }, payload);
+    this.ending = "barrier";
+    this.stream?.pause();
+    this.wake?.();
+  }
+
+  commit(): void {
+    const transaction = this.transaction;
+    this.transaction = null;
+    if (transaction === null || this.ending !== null) return;
+    this.position.add(transaction.gtid);
+    this.transactions += 1;
+    this.sourceTime = transaction.committedAt;
+    if (this.quietSince === 0) this.quietSince = Date.now();
+    const { batchRows, batchBytes } = this.migration.spec.options;
+    if (this.builder.changes >= batchRows || this.builder.bytes >= batchBytes) this.cut(this.position.toString());
+    else if (!this.builder.empty && this.sender.idle) this.wake?.();
+  }
+
+  private onRow(table: number, beforeKey: string | null, afterKey: string | null, after: Buffer | null): void {
+    if (this.ending !== null) return;
+    if (this.builder.empty) this.builderSince = Date.now();
+    this.builder.change(table, beforeKey, afterKey, after);
+    const { batchRows, batchBytes } = this.migration.spec.options;
+    if (this.builder.changes >= batchRows * PART_FACTOR || this.builder.bytes >= batchBytes * PART_FACTOR) this.cut(this.position.toString());
+  }
+
+  /** Sends what was collected as a batch that ends at `to`. */
+  private cut(to: string): void {
+    if (this.builder.empty && this.transactions === 0) return;
+    const { batch, rows } = this.builder.take();
+    this.sender.send({ to, rows, transactions: this.transactions, sourceTime: this.sourceTime }, encodeBatch(batch));
+    this.transactions = 0;
+    this.builderSince = 0;
+    this.quietSince = 0;
+  }
+
+  private tick(): number {
+    // While the applier is idle a commit wakes the loop; otherwise it looks how far the applier came.
+    return this.sender.full ? BACKLOG_POLL : this.sender.idle ? IDLE_TICK : BUSY_TICK;
+  }
+
+  private async onTick(signal: AbortSignal): Promise<void> {
+    const now = Date.now();
+    const { batchTime } = this.migration.spec.options;
+    if (this.transaction === null && this.ending === null) {
+      const age = this.builder.empty ? 0 : now - this.builderSince;
+      if (!this.builder.empty && (age >= batchTime || this.sender.idle)) this.cut(this.position.toString());
+      // Transactions without rows of ours still move the position: the source may purge their binlogs.
+      else if (this.builder.empty && this.transactions > 0 && now - this.quietSince >= QUIET_TIME) this.cut(this.position.toString());
+      this.tables.passed(this.position);
+    }
+    if (!this.sender.idle) await this.sender.refresh();
+    if (this.sender.full && this.migration.phase === "copying") await this.startDraining(signal);
+  }
+
+  /** Design §4, step 5: the backlog reached its limit before the copy ended. */
+  private async startDraining(signal: AbortSignal): Promise<void> {
+    const { connections, state } = this.context;
+    await connections.use(this.ref.target, "target", signal, (session) => state.fence.setDraining(session, this.ref.migration, true));
+  }
+}
+
+/** How long an unchanged chain may lie behind the stream's position, in milliseconds. */
+const QUIET_TIME = 500;

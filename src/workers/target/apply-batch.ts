@@ -1,0 +1,59 @@
+/**
+ * Writes a batch's net effect for one table (design §4, step 4): first the keys that have no image left, then the last
+ * images. Deletes come first because rows are the same row when their keys are equal in the column's collation, while
+ * the batch tells keys apart by their bytes.
+ */
+import type { BatchTable } from "../../shared/backlog/batch.js";
+import { LoadWriter } from "../../shared/columns/load-writer.js";
+import { ReplaceWriter } from "../../shared/columns/replace-writer.js";
+import { BINARY_NAMES, FILTER_NAMES } from "../../shared/keys/chunk-select.js";
+import { deleteStatements } from "../../shared/keys/delete-statements.js";
+import { keyIn } from "../../shared/keys/key-predicate.js";
+import { keyOf } from "../../shared/keys/key-of.js";
+import { qualified, sql, utf8Sql } from "../../shared/mysql/bytes.js";
+import type { Session } from "../../shared/mysql/session.js";
+import type { MigrationTable } from "../../shared/state/tables.js";
+import { loadFile, replaceRows, statementBytes } from "./checked-write.js";
+
+/** From this many rows on, LOAD DATA is cheaper than the text of a REPLACE. */
+const LOAD_ROWS = 100;
+/** Keys in one statement of the filter. */
+const FILTER_KEYS = 500;
+
+export async function applyToTable(session: Session, table: MigrationTable, rows: BatchTable): Promise<void> {
+  const { definition, target } = table;
+  const maxBytes = statementBytes(session);
+  for (const statement of deleteStatements(definition, target, rows.deletes, { maxBytes })) await session.run(statement);
+  if (session.localInfile && rows.puts.length >= LOAD_ROWS) await load(session, table, rows.puts);
+  else await replace(session, table, rows.puts, maxBytes);
+  if (table.where !== null) await removeFiltered(session, table, table.where, rows.puts);
+}
+
+async function load(session: Session, table: MigrationTable, puts: readonly Buffer[]): Promise<void> {
+  const writer = new LoadWriter(table.definition, table.target);
+  for (const row of puts) writer.add(row);
+  const file = writer.finish();
+  if (file) await loadFile(session, file, table.target);
+}
+
+async function replace(session: Session, table: MigrationTable, puts: readonly Buffer[], maxBytes: number): Promise<void> {
+  const writer = new ReplaceWriter(table.definition, table.target, { maxBytes, maxRows: 5_000 });
+  for (const row of puts) {
+    const full = writer.add(row);
+    if (full) await replaceRows(session, full, table.target);
+  }
+  const rest = writer.finish();
+  if (rest) await replaceRows(session, rest, table.target);
+}
+
+/** A filter is evaluated by MySQL only: the rows were written, and those that it does not keep go again, in the same transaction. */
+async function removeFiltered(session: Session, table: MigrationTable, where: string, puts: readonly Buffer[]): Promise<void> {
+  if (puts.length === 0) return;
+  const keyOfRow = keyOf(table.definition);
+  await session.run(FILTER_NAMES);
+  for (let i = 0; i < puts.length; i += FILTER_KEYS) {
+    const keys = puts.slice(i, i + FILTER_KEYS).map((row) => keyOfRow(row));
+    await session.run(sql`DELETE FROM ${qualified(table.target.schema, table.target.table)} WHERE ${keyIn(table.definition, keys)} AND (\n${utf8Sql(where)}\n) IS NOT TRUE`);
+  }
+  await session.run(BINARY_NAMES);
+}
