@@ -71,7 +71,7 @@ async function lock(log: Log): Promise<AsyncDisposable> {
     if (server !== undefined) {
       return { [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())) };
     }
-    if (!told) log("waiting for another process that prepares servers");
+    if (!told) log("waiting for another preparation of servers");
     await sleep(100);
   }
   return { [Symbol.asyncDispose]: async () => {} };
