@@ -8,8 +8,7 @@ import { fractionSize, TimestampWriter, writeDate, writeDatetime2, writeOldDatet
 import { TextBuffer } from "./text-buffer.js";
 
 /**
- * What to do with one column of a row image. A const enum in this file, so that the cases of the one hot switch are
- * plain numbers and become a jump table.
+ * What to do with one column of a row image. Codes below `FirstCell` pass over the column.
  */
 export const enum Op {
   /** Columns that are not wanted: `a` bytes, or a length of 1 to 4 bytes and as many bytes as it says. */
