@@ -1,7 +1,7 @@
 /** Counts the tests of a run for scripts/test.ts, which reads them from the file that DROVER_TEST_SUMMARY names. */
 import { writeFileSync } from "node:fs";
 
-import type { Reporter, TestModule } from "vitest/node";
+import type { Reporter, TestCase, TestModule } from "vitest/node";
 
 export interface TestSummary {
   passed: number;
@@ -22,7 +22,7 @@ export default class SummaryReporter implements Reporter {
         const result = test.result();
         if (result.state === "passed") summary.passed++;
         else if (result.state === "failed") summary.failed++;
-        else summary.skipped.push(`${module.relativeModuleId} > ${test.fullName}: ${reason(result)}`);
+        else summary.skipped.push(`${module.relativeModuleId} > ${test.fullName}: ${reason(test)}`);
       }
     }
     const file = process.env["DROVER_TEST_SUMMARY"];
@@ -30,7 +30,12 @@ export default class SummaryReporter implements Reporter {
   }
 }
 
-function reason(result: { state: string; note?: string | undefined }): string {
+function reason(test: TestCase): string {
+  const result = test.result();
   if (result.state === "pending") return "did not run";
-  return result.note ?? 'no reason given (use ctx.skip("why"))';
+  for (let suite: TestCase["parent"] = test.parent; ; suite = suite.parent) {
+    if (suite.errors().length > 0) return "a hook before it failed";
+    if (suite.type === "module") break;
+  }
+  return (result.state === "skipped" ? result.note : undefined) ?? 'no reason given (use ctx.skip("why"))';
 }
