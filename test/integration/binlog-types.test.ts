@@ -1,12 +1,10 @@
 /** Every type × its boundary values: the binlog's cells are byte for byte those of the copy's SELECT (cases 22, 26–30). */
+import type { Connection, ResultSetHeader, RowDataPacket } from "mysql2/promise";
 import { describe, expect, it } from "vitest";
-import { rowCells } from "../../src/shared/columns/text-row.js";
 import { readTableDefinition } from "../../src/shared/columns/read-table.js";
 import { selectList } from "../../src/shared/columns/select-list.js";
-import { openSession } from "../../src/shared/mysql/open-session.js";
-import { parseServerUrl } from "../../src/shared/mysql/server-address.js";
-import { qualified, sql, utf8Sql } from "../../src/shared/mysql/bytes.js";
-import type { MysqlSession } from "../../src/shared/mysql/mysql-session.js";
+import { qualified, sql, utf8Sql, type ByteSql } from "../../src/shared/mysql/bytes.js";
+import type { Session } from "../../src/shared/mysql/session.js";
 import { testContext, type TestContext } from "../support/context.js";
 import { jsonCorpus, randomDouble, randomFloat, seeded } from "./binlog-corpus.js";
 import { Recorder } from "./binlog-recorder.js";
@@ -88,21 +86,43 @@ const TYPES: [type: string, values: string[]][] = [
   ["vector(2048)", ["STRING_TO_VECTOR(concat('[', repeat('0.5,',2047), '1]'))"]],
 ];
 
-/** The rows of `table` in the order of `id` as the copy reads them. */
-async function copied(session: MysqlSession, schema: string, table: string): Promise<(string | null)[][]> {
-  const definition = await readTableDefinition(session, schema, table);
-  if (definition === null) throw new Error(`no table ${table}`);
-  const rows: (string | null)[][] = [];
-  await session.readRows(sql`SELECT ${selectList(definition)} FROM ${qualified(schema, table)} ORDER BY id`, (buffer, start, end) => {
-    rows.push(rowCells(buffer, start, end).map((cell) => cell?.toString("latin1") ?? null));
-  });
-  return rows;
+/** A connection that speaks `SET NAMES binary` and gives every value's bytes as latin1 text. */
+class ByteSession {
+  constructor(private readonly connection: Connection) {}
+
+  async values(statement: ByteSql): Promise<(string | null)[][]> {
+    const [rows] = await this.connection.query({
+      sql: statement,
+      rowsAsArray: true,
+      typeCast: (field) => (field.buffer() as Buffer | null)?.toString("latin1") ?? null,
+    });
+    return rows as unknown as (string | null)[][];
+  }
+
+  async run(statement: ByteSql): Promise<void> {
+    await this.connection.query(statement);
+  }
+
+  /** The rows of `table` in the order of `id` as the copy reads them. */
+  async copied(schema: string, table: string): Promise<(string | null)[][]> {
+    const utf8 = (text: string | null) => (text === null ? null : Buffer.from(text, "latin1").toString("utf8"));
+    const reader = {
+      run: (statement: ByteSql) => this.run(statement),
+      rows: async (statement: ByteSql) => {
+        const [rows, fields] = await this.connection.query<RowDataPacket[][]>({ sql: statement, rowsAsArray: true, typeCast: (field) => (field.buffer() as Buffer | null)?.toString("latin1") ?? null });
+        return rows.map((row) => Object.fromEntries(fields.map(({ name }, i) => [name, utf8(row[i] as unknown as string | null)])));
+      },
+    };
+    const definition = await readTableDefinition(reader as unknown as Session, schema, table);
+    if (definition === null) throw new Error(`no table ${table}`);
+    return await this.values(sql`SELECT ${selectList(definition)} FROM ${qualified(schema, table)} ORDER BY id`);
+  }
 }
 
 interface Fixture {
   ctx: TestContext;
   recorder: Recorder;
-  session: MysqlSession;
+  session: ByteSession;
   /** Waits until all that was written so far has come. */
   caughtUp(): Promise<void>;
 }
@@ -112,18 +132,14 @@ async function withFixture(run: (fixture: Fixture) => Promise<void>): Promise<vo
   await ctx.source.query("SET SESSION sql_mode='', time_zone='+00:00'");
   const [start] = await ctx.source.query("SELECT @@gtid_executed AS position");
   await using recorder = await Recorder.open({ server: ctx.source, position: start?.["position"], schema: ctx.schema });
-  const ending = new AbortController();
-  const session = await openSession(parseServerUrl("SRC", ctx.source.url), { role: "target", signal: ending.signal, worker: "test" });
+  const session = new ByteSession(await ctx.source.connect({ charset: "BINARY" }));
+  await session.run("SET time_zone='+00:00', sql_mode=''" as ByteSql);
   await ctx.source.query(`CREATE TABLE ${ctx.schema}.marker (id int PRIMARY KEY AUTO_INCREMENT)`);
   const caughtUp = async () => {
-    const result = await ctx.source.query<import("mysql2").ResultSetHeader>(`INSERT INTO ${ctx.schema}.marker VALUES ()`);
+    const result = await ctx.source.query<ResultSetHeader>(`INSERT INTO ${ctx.schema}.marker VALUES ()`);
     await recorder.until(() => recorder.rowsOf("marker").some(({ cells }) => cells?.[0] === String(result.insertId)));
   };
-  try {
-    await run({ ctx, recorder, session, caughtUp });
-  } finally {
-    session.destroy();
-  }
+  await run({ ctx, recorder, session, caughtUp });
 }
 
 describe("cells of the binlog are those of SELECT", () => {
@@ -146,10 +162,10 @@ describe("cells of the binlog are those of SELECT", () => {
       }
       await caughtUp();
       for (const [i, [type]] of TYPES.entries()) {
-        const expected = await copied(session, schema, `t${i}`);
+        const expected = await session.copied(schema, `t${i}`);
         expect(recorder.rowsOf(`t${i}`).map(({ cells }) => cells), type).toEqual(expected);
       }
-      expect(recorder.rowsOf("wide").map(({ cells }) => cells)).toEqual(await copied(session, schema, "wide"));
+      expect(recorder.rowsOf("wide").map(({ cells }) => cells)).toEqual(await session.copied(schema, "wide"));
     });
   });
 
@@ -164,7 +180,7 @@ describe("cells of the binlog are those of SELECT", () => {
       await caughtUp();
       const decoded = recorder.rowsOf("d").map(({ cells }) => cells);
       expect(decoded.length).toBe(10_000);
-      const expected = await copied(session, ctx.schema, "d");
+      const expected = await session.copied(ctx.schema, "d");
       const wrong = decoded.flatMap((cells, i) => (JSON.stringify(cells) === JSON.stringify(expected[i]) ? [] : [{ cells, expected: expected[i] }]));
       expect(wrong).toEqual([]);
     });
@@ -182,7 +198,7 @@ describe("cells of the binlog are those of SELECT", () => {
       await ctx.source.query(`INSERT IGNORE INTO ${ctx.schema}.j VALUES (1000000, 'null'), (1000001, NULL)`).catch(() => undefined);
       await ctx.source.query(`INSERT IGNORE INTO ${ctx.schema}.j (id) VALUES (1000002)`);
       await caughtUp();
-      const expected = await copied(session, ctx.schema, "j");
+      const expected = await session.copied(ctx.schema, "j");
       const decoded = recorder.rowsOf("j").map(({ cells }) => cells);
       expect(decoded.length).toBe(expected.length);
       const wrong = decoded.flatMap((cells, i) => (cells?.[1] === expected[i]?.[1] ? [] : [{ id: cells?.[0], decoded: cells?.[1], expected: expected[i]?.[1] }]));
