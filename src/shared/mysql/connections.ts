@@ -3,6 +3,8 @@
  * error (design §5). Idle sessions are closed after a second, long before the server's own bound, so that the source
  * never sees many sleeping connections of ours.
  */
+import { createHash } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { DroverError, abortedError } from "../errors.js";
 import { connectionAddress, type Config } from "../config.js";
 import type { ByteSql } from "./bytes.js";
@@ -26,10 +28,13 @@ export class Connections {
   private readonly lent = new Set<Session>();
   private readonly sweeper: NodeJS.Timeout;
   private closed = false;
+  /** What the workers of one deployment have in common: its Redis, prefix and state schema. Sessions carry it. */
+  readonly deployment: string;
 
   constructor(options: ConnectionsOptions) {
     this.config = options.config;
     this.worker = options.worker;
+    this.deployment = deploymentOf(options.config);
     this.sweeper = setInterval(() => this.sweep(), 500);
     this.sweeper.unref();
   }
@@ -87,7 +92,7 @@ export class Connections {
       if (entry.session.usable && Date.now() - entry.since < IDLE_LIMIT) return entry.session;
       entry.session.destroy();
     }
-    return await openSession(this.address(name), { role, signal, worker: this.worker });
+    return await openSession(this.address(name), { role, signal, worker: this.worker, deployment: this.deployment });
   }
 
   private giveBack(key: string, session: MysqlSession): void {
@@ -111,3 +116,9 @@ export class Connections {
 }
 
 const NEVER = new AbortController().signal;
+setMaxListeners(0, NEVER);
+
+function deploymentOf(config: Config): string {
+  const { host, pathname } = new URL(config.redisUrl);
+  return createHash("sha256").update(JSON.stringify([host, pathname, config.prefix, config.stateSchema])).digest("hex").slice(0, 16);
+}

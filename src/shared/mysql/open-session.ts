@@ -18,6 +18,8 @@ export interface SessionOptions {
   signal: AbortSignal;
   /** Identity of the process, shown by `performance_schema.session_connect_attrs`: the orphan killer goes by it. */
   worker: string;
+  /** What the processes of one deployment have in common. */
+  deployment: string;
 }
 
 /** How long connecting may take, in milliseconds. */
@@ -42,7 +44,7 @@ export async function openSession(address: ServerAddress, options: SessionOption
     infileStreamFactory: () => {
       throw new DroverError("BUG", "the server asked for a file that no statement of ours offers");
     },
-    connectAttributes: { program_name: "drover", drover_worker: options.worker, drover_role: options.role },
+    connectAttributes: { program_name: "drover", drover_worker: options.worker, drover_role: options.role, drover_deployment: options.deployment },
   });
   const isMariaDb = await handshake(connection, address, options.signal);
   const session = new MysqlSession({ connection, server: address.name, signal: options.signal, isMariaDb });

@@ -79,8 +79,10 @@ export class ChunkStore {
     return done.affectedRows === 1;
   }
 
-  async countAttempt(session: Session, migration: string, table: number, number: number): Promise<void> {
+  /** Counts a failed attempt; returns how many there were. */
+  async countAttempt(session: Session, migration: string, table: number, number: number): Promise<number> {
     await session.run(sql`UPDATE ${this.table} SET attempts=attempts+1 WHERE migration=${id(migration)} AND table_number=${table} AND number=${number}`);
+    return (await this.read(session, migration, table, number))?.attempts ?? 0;
   }
 
   /** Averages of a table's latest finished chunks, for the size of the next ones; null before the first. */

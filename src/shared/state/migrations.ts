@@ -82,6 +82,10 @@ export class MigrationStore {
       AND (error IS NOT NULL OR progress_at < ${NOW} - INTERVAL 1 SECOND) AND phase NOT IN ('failed')`);
   }
 
+  async clearError(session: Session, migration: string): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET error=NULL, progress_at=${NOW}, updated_at=${NOW} WHERE id=${id(migration)}`);
+  }
+
   async remove(session: Session, migration: string): Promise<void> {
     await session.run(sql`DELETE FROM ${this.table} WHERE id=${id(migration)}`);
   }

@@ -1,8 +1,14 @@
 /** The state schema's stores, one per noun. Their methods take the session to run on, so that they join the caller's transaction. */
+import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
+import type { Session } from "../mysql/session.js";
 import { ChunkStore } from "./chunks.js";
 import { FenceStore } from "./fence.js";
 import { MigrationStore } from "./migrations.js";
 import { TableStore } from "./tables.js";
+import { id } from "./values.js";
+
+/** Every table that holds rows of a migration, the migration's own row last. */
+const MIGRATION_TABLES = ["diff_rows", "diff_chunks", "diff_tables", "diffs", "chunks", "tables", "fence"];
 
 export class State {
   readonly schema: string;
@@ -17,5 +23,11 @@ export class State {
     this.tables = new TableStore(schema);
     this.chunks = new ChunkStore(schema);
     this.fence = new FenceStore(schema);
+  }
+
+  /** Deletes all that is known of a migration, in the caller's transaction. */
+  async removeMigration(session: Session, migration: string): Promise<void> {
+    for (const table of MIGRATION_TABLES) await session.run(sql`DELETE FROM ${identifier(this.schema)}.${table as ByteSql} WHERE migration=${id(migration)}`);
+    await this.migrations.remove(session, migration);
   }
 }

@@ -25,6 +25,8 @@ export interface ApplyOptions {
   executor: StatementExecutor;
   /** A Redis connection for this run alone: it blocks on the bell. */
   blocking: Redis;
+  /** A statement was executed: the tail, which waits for that, may go on. */
+  onBarrierPassed: () => Promise<void>;
   /** milliseconds */
   lease: number;
 }
@@ -56,6 +58,7 @@ class Applier {
   private scope: Scope | null = null;
   private rate = 0;
   private lastCommit = Date.now();
+  private progressAt = 0;
 
   constructor(context: EngineContext, ref: MigrationRef, options: ApplyOptions) {
     this.context = context;
@@ -96,6 +99,15 @@ class Applier {
     if (!applied) return await this.voidChain(signal);
     await this.context.hooks.at("batch:after-commit", { migration: this.ref.migration, seq: info.seq });
     await chain.drop(head);
+    if (batch.statement !== null) await this.options.onBarrierPassed();
+    await this.recordProgress(signal);
+  }
+
+  /** At most once a second. */
+  private async recordProgress(signal: AbortSignal): Promise<void> {
+    if (Date.now() - this.progressAt < PHASE_INTERVAL) return;
+    this.progressAt = Date.now();
+    await this.context.connections.use(this.ref.target, "target", signal, (s) => this.context.state.migrations.recordProgress(s, this.ref.migration));
   }
 
   private async executeStatement(scope: Scope, batch: Batch, signal: AbortSignal): Promise<void> {

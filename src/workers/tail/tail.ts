@@ -127,7 +127,7 @@ class Tail implements BinlogHandler {
       user: address.user,
       password: address.password,
       ...tlsOptions(address),
-      connectAttributes: { program_name: "drover", drover_worker: this.context.worker, drover_role: "tail" },
+      connectAttributes: { program_name: "drover", drover_worker: this.context.worker, drover_role: "tail", drover_deployment: this.context.connections.deployment },
       // Two followers with one id throw each other out: the upper half of the range is ours, and ids are never reused.
       serverId: 0x8000_0000 + randomInt(0x7fff_ffff),
       position: this.position.toString(),

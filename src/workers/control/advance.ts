@@ -1,0 +1,93 @@
+/**
+ * Moves one migration on and says which jobs it needs now. Called often, by many, at the same time: every step looks at
+ * the state first and changes it by compare-and-set, so doing it twice does nothing.
+ *
+ *     planning ──prepared──▶ copying ──all tables copied──▶ catching-up ──position reached──▶ streaming
+ *                               └─(mode copy)─▶ completed
+ */
+import { executedPosition, positionCovers } from "../../shared/mysql/position.js";
+import type { Session } from "../../shared/mysql/session.js";
+import type { ChunkTotals } from "../../shared/state/chunks.js";
+import type { Migration } from "../../shared/state/migrations.js";
+import type { MigrationTable } from "../../shared/state/tables.js";
+import type { EngineContext, MigrationRef } from "../context.js";
+import { PLAN_AHEAD } from "../planner/plan-table.js";
+import { prepareMigration } from "../planner/prepare.js";
+import { requests, type JobRequest } from "./job-request.js";
+
+/** Caught up means: what was committed on the source this many milliseconds ago is applied. */
+const CATCH_UP_AGE = 5_000;
+
+export async function advanceMigration(context: EngineContext, ref: MigrationRef, signal: AbortSignal): Promise<JobRequest[]> {
+  const { connections, state } = context;
+  const read = () => connections.use(ref.target, "target", signal, (session) => state.migrations.read(session, ref.migration));
+  let migration = await read();
+  if (migration?.phase === "planning") {
+    await prepareMigration(context, ref, migration, signal);
+    migration = await read();
+  }
+  if (migration === null) return [];
+  if (migration.phase === "copying") return await advanceCopy(context, ref, migration, signal);
+  if (migration.phase === "catching-up") await detectStreaming(context, ref, migration, signal);
+  return migration.phase === "catching-up" || migration.phase === "streaming" ? [requests.tail(ref), requests.apply(ref)] : [];
+}
+
+/** The next chunk jobs, as many as may be outstanding at once: that is the limit `copyConcurrency`. */
+export async function chunkWindow(context: EngineContext, ref: MigrationRef, signal: AbortSignal): Promise<JobRequest[]> {
+  const { connections, state } = context;
+  return await connections.use(ref.target, "target", signal, async (session) => {
+    const migration = await state.migrations.read(session, ref.migration);
+    const fence = await state.fence.read(session, ref.migration);
+    if (migration?.phase !== "copying" || fence === null || fence.draining) return [];
+    return await openWindow(context, session, ref, migration);
+  });
+}
+
+async function openWindow(context: EngineContext, session: Session, ref: MigrationRef, migration: Migration): Promise<JobRequest[]> {
+  const pending = await context.state.chunks.pending(session, ref.migration, migration.spec.options.copyConcurrency);
+  return pending.map((chunk) => requests.chunk(ref, chunk.table, chunk.number));
+}
+
+async function advanceCopy(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<JobRequest[]> {
+  const { connections, state } = context;
+  return await connections.use(ref.target, "target", signal, async (session) => {
+    const tables = await state.tables.list(session, ref.migration);
+    const fence = await state.fence.require(session, ref.migration);
+    const totals = new Map((await state.chunks.totals(session, ref.migration)).map((t) => [t.table, t]));
+    const jobs: JobRequest[] = [];
+    if (migration.spec.mode !== "copy") jobs.push(requests.tail(ref));
+    // While the backlog is drained the fence moves, and every chunk read would be void.
+    if (fence.draining) return [...jobs, requests.apply(ref)];
+    let open = 0;
+    for (const table of tables) {
+      const job = tableJob(ref, table, totals.get(table.number));
+      if (job?.name === "index") await state.tables.setPhase(session, ref.migration, table.number, "indexing");
+      if (job) jobs.push(job);
+      if (table.phase !== "copied") open += 1;
+    }
+    if (open > 0) return [...jobs, ...(await openWindow(context, session, ref, migration))];
+    await state.migrations.changePhase(session, ref.migration, ["copying"], migration.spec.mode === "copy" ? "completed" : "catching-up");
+    return migration.spec.mode === "copy" ? [] : [...jobs, requests.apply(ref)];
+  });
+}
+
+/** What a table needs beside its chunk jobs: to be planned further, or its indexes. */
+function tableJob(ref: MigrationRef, table: MigrationTable, totals: ChunkTotals | undefined): JobRequest | null {
+  if (table.phase === "copied") return null;
+  const waiting = (totals?.total ?? 0) - (totals?.done ?? 0);
+  if (!table.planned) return waiting < PLAN_AHEAD / 2 ? requests.plan(ref, table.number) : null;
+  return waiting === 0 ? requests.index(ref, table.number) : null;
+}
+
+/** Streaming begins when a position that the source had a moment ago is applied; under constant writes the newest never is. */
+async function detectStreaming(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<void> {
+  const { connections, state } = context;
+  const now = await connections.use(migration.spec.source, "source", signal, executedPosition);
+  await connections.use(ref.target, "target", signal, async (session) => {
+    const fence = await state.fence.require(session, ref.migration);
+    const mark = migration.catchUp;
+    const reached = positionCovers(fence.position, now) || (mark !== null && positionCovers(fence.position, mark.position) && Date.now() - Date.parse(mark.at) < CATCH_UP_AGE);
+    if (reached) await state.migrations.changePhase(session, ref.migration, ["catching-up"], "streaming");
+    else if (mark === null || Date.now() - Date.parse(mark.at) >= CATCH_UP_AGE) await state.migrations.setCatchUp(session, ref.migration, now);
+  });
+}

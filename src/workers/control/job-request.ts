@@ -1,0 +1,24 @@
+/** A job that ought to exist. Engines say what is needed; the processors put it into the queue. */
+import type { QueueName } from "../../shared/queues.js";
+import { jobIds } from "../../shared/queues.js";
+import type { MigrationRef } from "../context.js";
+
+export interface JobRequest {
+  queue: QueueName;
+  /** The job's name in its queue's contract (`contracts/jobs.ts`). */
+  name: string;
+  /** At most one job of an id exists at a time. */
+  id: string;
+  data: Record<string, unknown>;
+}
+
+export const requests = {
+  advance: (ref: MigrationRef): JobRequest => ({ queue: "control", name: "advance", id: jobIds.advance(ref.migration), data: { ...ref } }),
+  plan: (ref: MigrationRef, table: number): JobRequest => ({ queue: "copy", name: "plan", id: jobIds.plan(ref.migration, table), data: { ...ref, table } }),
+  chunk: (ref: MigrationRef, table: number, chunk: number): JobRequest => ({
+    queue: "copy", name: "chunk", id: jobIds.chunk(ref.migration, table, chunk), data: { ...ref, table, chunk },
+  }),
+  index: (ref: MigrationRef, table: number): JobRequest => ({ queue: "copy", name: "index", id: jobIds.index(ref.migration, table), data: { ...ref, table } }),
+  tail: (ref: MigrationRef): JobRequest => ({ queue: "tail", name: "tail", id: jobIds.tail(ref.migration), data: { ...ref } }),
+  apply: (ref: MigrationRef): JobRequest => ({ queue: "apply", name: "apply", id: jobIds.apply(ref.migration), data: { ...ref } }),
+};

@@ -1,0 +1,81 @@
+/** From an engine's error to BullMQ's outcome: the one place where kinds of errors decide what happens to a job. */
+import { setMaxListeners } from "node:events";
+import { DelayedError, UnrecoverableError, WaitingError, type Job } from "bullmq";
+import { backoffDelay } from "../../shared/backoff.js";
+import { DroverError } from "../../shared/errors.js";
+import { encodeJobError } from "../../shared/job-error.js";
+import type { MigrationRef } from "../context.js";
+import type { ProcessorContext } from "./context.js";
+
+export type JobFunction = (job: Job, token?: string, signal?: AbortSignal) => Promise<unknown>;
+
+/** Thrown by a processor to be called again at once, by whichever worker is free: the next lease. */
+export class NextLease extends Error {}
+
+/** How long a job pauses before it tries again, by how often it failed in a row in this process. */
+const RETRY = { first: 200, cap: 5_000 };
+
+/**
+ * Wraps a processor. `refOf` names the migration that an error is recorded for; null for jobs of no migration.
+ * The inner function's signal fires when the job's lock is lost, when it is cancelled, and when this process ends.
+ */
+export function guarded(context: ProcessorContext, refOf: (job: Job) => MigrationRef | null, work: (job: Job, signal: AbortSignal) => Promise<unknown>): JobFunction {
+  const failures = new Map<string, number>();
+  return async (job, token, jobSignal) => {
+    const signal = AbortSignal.any([context.shutdown, ...(jobSignal ? [jobSignal] : [])]);
+    setMaxListeners(0, signal);
+    const key = job.id ?? "";
+    try {
+      const result = await work(job, signal);
+      failures.delete(key);
+      return result;
+    } catch (thrown) {
+      if (thrown instanceof NextLease) {
+        failures.delete(key);
+        await job.moveToWait(token);
+        throw new WaitingError();
+      }
+      const error = asDroverError(thrown, signal);
+      if (error.kind === "aborted") {
+        // Ending cleanly: the job goes back, so that another worker takes it up at once instead of after a stall.
+        if (!context.shutdown.aborted) throw error;
+        await job.moveToWait(token);
+        throw new WaitingError();
+      }
+      const attempt = (failures.get(key) ?? 0) + 1;
+      failures.set(key, attempt);
+      return await settle(context, job, token, refOf(job), error, attempt);
+    }
+  };
+}
+
+async function settle(context: ProcessorContext, job: Job, token: string | undefined, ref: MigrationRef | null, error: DroverError, attempt: number): Promise<never> {
+  const detail = { queue: job.queueName, job: job.name, id: job.id, migration: ref?.migration, attempt, code: error.code, errno: error.errno };
+  if (error.kind === "retryable") {
+    context.log.warn({ ...detail, message: error.message }, "will be tried again");
+    if (ref && error.code !== "FENCE_MOVED") context.errors.record(ref, error);
+    await job.moveToDelayed(Date.now() + backoffDelay(attempt, RETRY), token);
+    throw new DelayedError();
+  }
+  context.log.error({ ...detail, message: error.message, ...(error.code === "BUG" ? { err: error.cause ?? error } : {}) }, "cannot go on");
+  if (ref) {
+    try {
+      await context.errors.fail(ref, error);
+    } catch (saveError) {
+      context.log.warn({ ...detail, err: saveError }, "the failure could not be recorded yet");
+      await job.moveToDelayed(Date.now() + backoffDelay(attempt, RETRY), token);
+      throw new DelayedError();
+    }
+  }
+  throw new UnrecoverableError(encodeJobError(error));
+}
+
+/** Anything that is not ours came from Redis or is a defect. */
+function asDroverError(thrown: unknown, signal: AbortSignal): DroverError {
+  if (thrown instanceof DroverError) return thrown;
+  if (signal.aborted) return new DroverError("ABORTED", "aborted", { cause: thrown });
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const fromRedis = error.name === "ReplyError" || error.name === "MaxRetriesPerRequestError" || /^Connection is closed|ECONN|EPIPE|ETIMEDOUT/.test(error.message);
+  if (fromRedis) return new DroverError("REDIS_UNAVAILABLE", `Redis: ${error.message}`, { cause: error });
+  return new DroverError("BUG", `unexpected: ${error.message}`, { cause: error });
+}

@@ -1,0 +1,40 @@
+/**
+ * The reconciler: a repeated job that compares the state schemas with the queues and heals the difference (promise 4).
+ * Whatever is unfinished gets the jobs it needs, after whatever happened to Redis, and sessions of dead workers end.
+ */
+import { ensureDiffJobs, unfinishedDiffs } from "../diff/index.js";
+import type { MigrationRef } from "../context.js";
+import { killOrphans } from "../control/orphans.js";
+import { listUnfinished } from "../control/unfinished.js";
+import type { ProcessorContext } from "./context.js";
+
+/** The reconciler's pace in milliseconds: an unfinished piece of work is without a job for at most this long. */
+export const RECONCILE_INTERVAL = 2_000;
+
+/**
+ * Asks for a turn. Every worker does, at this pace; however many there are, one turn per interval comes of it. So the
+ * reconciler lives as long as any worker does, and an emptied Redis does not end it.
+ */
+export async function requestReconcile(context: Pick<ProcessorContext, "queues">): Promise<void> {
+  await context.queues.control.add("reconcile", {}, { deduplication: { id: "reconcile", ttl: RECONCILE_INTERVAL - 100 } });
+}
+
+export async function reconcile(context: ProcessorContext, advance: (ref: MigrationRef, signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  const unfinished = await listUnfinished(context, unfinishedDiffs, signal);
+  await Promise.all([
+    ...unfinished.migrations.map(({ ref }) => advance(ref, signal)),
+    ...unfinished.diffs.map(({ ref, diffId }) => settleQuietly(context, () => ensureDiffJobs(context, ref, diffId, signal))),
+  ]);
+  const servers = new Set(unfinished.migrations.flatMap(({ ref, migration }) => [ref.target, migration.spec.source].map((name) => name.toUpperCase())));
+  await Promise.all([...servers].map((server) => settleQuietly(context, () => killOrphans(context, server, (workers) => context.liveness.look(workers), signal))));
+  return { migrations: unfinished.migrations.length, diffs: unfinished.diffs.length };
+}
+
+/** One server's trouble must not keep the others from being looked after; the next turn tries again. */
+async function settleQuietly(context: ProcessorContext, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    context.log.debug({ err: error }, "a part of the reconciler's turn failed");
+  }
+}

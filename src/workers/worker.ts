@@ -1,0 +1,109 @@
+/** The composition root of a worker process: one Redis connection, one set of sessions, a BullMQ worker per queue. */
+import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import { hostname } from "node:os";
+import { Worker } from "bullmq";
+import type { Config } from "../shared/config.js";
+import { createLogger, type Logger } from "../shared/logger.js";
+import { Connections } from "../shared/mysql/connections.js";
+import { DEFAULT_JOB_OPTIONS, LOCK_DURATION, MAX_STALLED_COUNT, QUEUE_NAMES, STALLED_INTERVAL, openQueues, openRedis, type QueueName } from "../shared/queues.js";
+import { State } from "../shared/state/state.js";
+import { noHooks, type Hooks } from "./hooks.js";
+import { Liveness } from "./liveness.js";
+import type { ProcessorContext } from "./processors/context.js";
+import { createControlProcessor } from "./processors/control.js";
+import { createCopyProcessor } from "./processors/copy.js";
+import { createDiffProcessor } from "./processors/diff.js";
+import { ErrorRecorder } from "./processors/error-recorder.js";
+import { createApplyProcessor, createTailProcessor } from "./processors/lease.js";
+import type { JobFunction } from "./processors/outcome.js";
+import { RECONCILE_INTERVAL, requestReconcile } from "./processors/reconcile.js";
+
+export interface WorkerOptions {
+  config: Config;
+  /** Default: all. */
+  queues?: readonly QueueName[];
+  /** Copy and diff jobs at once in this process; default 2. */
+  concurrency?: number;
+  hooks?: Hooks;
+  log?: Logger;
+}
+
+export interface RunningWorker {
+  readonly id: string;
+  /** Gives the work under way back to the queues and closes every connection; within 10 s. */
+  close(): Promise<void>;
+}
+
+/** Leases are idle most of the time; a worker holds as many as come. */
+const LEASES = 64;
+const CONTROL_JOBS = 8;
+/** For Redis to take the jobs back; after that they stall and are taken over. */
+const CLOSE_TIMEOUT = 8_000;
+
+export async function runWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { config } = options;
+  const id = `w-${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
+  const log = (options.log ?? createLogger(config.logLevel)).child({ worker: id });
+  const shutdown = new AbortController();
+  setMaxListeners(0, shutdown.signal);
+  const redis = openRedis(config.redisUrl);
+  redis.on("error", (error) => log.warn({ message: error.message }, "Redis"));
+  const queues = openQueues(redis, config.prefix);
+  const connections = new Connections({ config, worker: id });
+  const state = new State(config.stateSchema);
+  const context: ProcessorContext = {
+    config, log, connections, state, worker: id, hooks: options.hooks ?? noHooks, queues, redis,
+    liveness: new Liveness(redis, config.prefix, id),
+    errors: new ErrorRecorder({ connections, state, log, shutdown: shutdown.signal }),
+    shutdown: shutdown.signal,
+  };
+  const concurrency = options.concurrency ?? 2;
+  const processors: Record<QueueName, { process: JobFunction; concurrency: number }> = {
+    control: { process: createControlProcessor(context), concurrency: CONTROL_JOBS },
+    copy: { process: createCopyProcessor(context), concurrency },
+    tail: { process: createTailProcessor(context), concurrency: LEASES },
+    apply: { process: createApplyProcessor(context), concurrency: LEASES },
+    diff: { process: createDiffProcessor(context), concurrency },
+  };
+  const workers = (options.queues ?? QUEUE_NAMES).map((name) => openWorker(context, name, processors[name]));
+  const reconciler = setInterval(() => void requestReconcile(context).catch(() => undefined), RECONCILE_INTERVAL);
+  void requestReconcile(context).catch(() => undefined);
+  log.info({ queues: workers.map((w) => w.name), concurrency }, "worker started");
+  return {
+    id,
+    close: async () => {
+      clearInterval(reconciler);
+      shutdown.abort(new Error("the worker is shutting down"));
+      await withTimeout(Promise.all(workers.map((worker) => worker.close())), CLOSE_TIMEOUT, () => Promise.all(workers.map((worker) => worker.close(true))));
+      connections.close();
+      await withTimeout(context.liveness.close(), 500);
+      await withTimeout(Promise.all(Object.values(queues).map((queue) => queue.close())), 1_000);
+      redis.disconnect();
+      log.info("worker ended");
+    },
+  };
+}
+
+function openWorker(context: ProcessorContext, name: QueueName, options: { process: JobFunction; concurrency: number }): Worker {
+  const { redis, config, log } = context;
+  // BullMQ hands the signal only to a processor that declares three parameters.
+  const worker = new Worker(name, (job, token, signal) => options.process(job, token, signal), {
+    connection: redis, prefix: config.prefix, concurrency: options.concurrency,
+    lockDuration: LOCK_DURATION, stalledInterval: STALLED_INTERVAL, maxStalledCount: MAX_STALLED_COUNT,
+    removeOnComplete: { count: 0 }, removeOnFail: DEFAULT_JOB_OPTIONS.removeOnFail,
+  });
+  worker.on("error", (error) => log.debug({ queue: name, message: error.message }, "queue"));
+  // Whoever lost its lock must stop: another worker has the job by now. What it still writes, the fence undoes (I3).
+  worker.on("lockRenewalFailed", (ids) => ids.forEach((jobId) => worker.cancelJob(jobId, "the job's lock was lost")));
+  worker.on("stalled", (jobId) => log.warn({ queue: name, id: jobId }, "a job had stalled and is taken over"));
+  return worker;
+}
+
+async function withTimeout(work: Promise<unknown>, milliseconds: number, onTimeout?: () => Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<"timeout">((resolve) => (timer = setTimeout(() => resolve("timeout"), milliseconds)));
+  const first = await Promise.race([work.catch(() => undefined), timeout]);
+  clearTimeout(timer);
+  if (first === "timeout" && onTimeout) await Promise.race([onTimeout().catch(() => undefined), new Promise((resolve) => setTimeout(resolve, 500))]);
+}
