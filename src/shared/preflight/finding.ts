@@ -1,0 +1,23 @@
+/** What a preflight check says. */
+import type { Problem } from "../errors.js";
+
+/**
+ * A problem with its weight. An `error` blocks the start; a `warning` is for the user to know: Drover works, but slower, or what
+ * comes after the migration may surprise.
+ */
+export interface Finding extends Problem {
+  severity: "error" | "warning";
+}
+
+export function failure(code: string, message: string, cure: string): Finding {
+  return { code, message, cure, severity: "error" };
+}
+
+export function warning(code: string, message: string, cure: string): Finding {
+  return { code, message, cure, severity: "warning" };
+}
+
+/** The findings that block. */
+export function blocking(findings: readonly Finding[]): Finding[] {
+  return findings.filter((finding) => finding.severity === "error");
+}
