@@ -95,11 +95,14 @@ export class DumpConnection {
     this.internals.connection?.resume();
   }
 
+  /** The callback of a statement; mysql2 gives no error as null or, for a ping, as undefined. */
+  private readonly check = (error: unknown): void => {
+    if (error !== null && error !== undefined) this.options.onError(error);
+  };
+
   /** Keeps the controlling session alive. */
   ping(): void {
-    this.internals.ctrlConnection?.ping((error) => {
-      if (error !== null) this.options.onError(error);
-    });
+    this.internals.ctrlConnection?.ping(this.check);
   }
 
   /** Kills the dump on the server and ends both connections; takes a second at most. */
@@ -125,9 +128,7 @@ export class DumpConnection {
   private prepare(): void {
     const zongji = this.internals;
     const { onError, onPacket, onBytes, heartbeatMilliseconds } = this.options;
-    const check = (error: unknown): void => {
-      if (error !== null) onError(error);
-    };
+    const check = this.check;
     const period = BigInt(heartbeatMilliseconds) * 1_000_000n;
     zongji.connection.query(`SET SESSION net_write_timeout = ${WRITE_TIMEOUT_SECONDS}`, check);
     // In nanoseconds. Servers know the old name, 8.0.26 and later the new one too; an unknown one is only a user variable.
