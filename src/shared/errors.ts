@@ -43,6 +43,14 @@ export const ERROR_KINDS = {
   FENCE_MOVED: "retryable",
   /** The table's shape is not the one the copy was planned with; the table starts over. */
   TABLE_CHANGED: "retryable",
+  /** No worker answered a command in time; it stays queued. */
+  NO_ANSWER: "retryable",
+  /** What was waited for did not come in time; nothing was changed. */
+  TIMEOUT: "retryable",
+  /** The migration that was waited for failed, or was stopped. */
+  MIGRATION_FAILED: "fatal",
+  /** The diff that was waited for failed, or was stopped. */
+  DIFF_FAILED: "fatal",
   /** The source no longer has the binlog that comes after our position (error 1236). Start the migration anew. */
   BINLOG_PURGED: "fatal",
   /** The binlog holds an event, a value or a type that cannot be carried exactly. */
