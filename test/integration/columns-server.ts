@@ -1,41 +1,46 @@
-/** A real server for the tests of columns and keys: the one at COLUMNS_TEST_URL, or one of their own. */
-import { openServers } from "../../scripts/servers/index.js";
+/** A schema of its own on the test run's servers, for the tests of columns and keys. `COLUMNS_TEST_URL` names another server (MariaDB, say). */
+import { randomBytes } from "node:crypto";
+import { inject } from "vitest";
 import { openSession } from "../../src/shared/mysql/open-session.js";
 import { parseServerUrl } from "../../src/shared/mysql/server-address.js";
 import type { ByteSql } from "../../src/shared/mysql/bytes.js";
 import type { MysqlSession } from "../../src/shared/mysql/mysql-session.js";
+import type { Session } from "../../src/shared/mysql/session.js";
 
-export interface TestServer {
-  /** A session as the target's, in a fresh schema of a random name; statements may name tables without it. */
-  session: MysqlSession;
+export interface TestSchema extends AsyncDisposable {
   schema: string;
+  /** A session with a target's settings that uses the schema; destroyed by `using`. */
   open(): Promise<MysqlSession & Disposable>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function testServer(): Promise<TestServer> {
-  const servers = process.env["COLUMNS_TEST_URL"] === undefined ? await openServers({}) : null;
-  const url = process.env["COLUMNS_TEST_URL"] ?? (await (servers as NonNullable<typeof servers>).mysql({ name: "columns", config: { max_allowed_packet: "64M" } })).url;
+export async function testSchema(): Promise<TestSchema> {
+  const address = parseServerUrl("TEST", process.env["COLUMNS_TEST_URL"] ?? inject("servers").source);
+  const schema = `columns_${randomBytes(5).toString("hex")}`;
   const ending = new AbortController();
-  const schema = `t_${Math.random().toString(36).slice(2, 10)}`;
-  const connect = () => openSession(parseServerUrl("TEST", url), { role: "target", signal: ending.signal, worker: "test" });
-  const open = async () => {
-    const opened = await connect();
-    await opened.run(`USE ${schema}` as ByteSql);
-    return Object.assign(opened, { [Symbol.dispose]: () => opened.destroy() });
+  const connect = () => openSession(address, { role: "target", signal: ending.signal, worker: "test", deployment: "test" });
+  const once = async (statement: string) => {
+    const session = await connect();
+    await session.run(statement as ByteSql);
+    session.destroy();
   };
-  const session = await connect();
-  await session.run(`CREATE DATABASE ${schema} CHARACTER SET utf8mb4` as ByteSql);
-  await session.run(`USE ${schema}` as ByteSql);
+  await once(`CREATE DATABASE ${schema} CHARACTER SET utf8mb4`);
   return {
-    session, schema, open,
+    schema,
+    async open() {
+      const session = await connect();
+      await session.run(`USE ${schema}` as ByteSql);
+      return Object.assign(session, { [Symbol.dispose]: () => session.destroy() });
+    },
     async [Symbol.asyncDispose]() {
-      const last = await open();
-      await last.run(`DROP DATABASE IF EXISTS ${schema}` as ByteSql);
+      await once(`DROP DATABASE ${schema}`);
       ending.abort();
-      session.destroy();
-      last.destroy();
-      await servers?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** All rows of a SELECT as copies. */
+export async function textRows(session: Session, statement: ByteSql): Promise<Buffer[]> {
+  const rows: Buffer[] = [];
+  await session.readRows(statement, (buffer, start, end) => void rows.push(Buffer.from(buffer.subarray(start, end))));
+  return rows;
 }

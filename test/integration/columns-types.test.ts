@@ -5,12 +5,14 @@ import { readTableDefinition } from "../../src/shared/columns/read-table.js";
 import { ReplaceWriter } from "../../src/shared/columns/replace-writer.js";
 import { selectList } from "../../src/shared/columns/select-list.js";
 import { utf8Sql, type ByteSql } from "../../src/shared/mysql/bytes.js";
-import { testServer, type TestServer } from "./columns-server.js";
+import { chunkHashOf, chunkHashQuery, sameHash } from "../../src/shared/keys/chunk-hash.js";
+import { rowHashExpression } from "../../src/shared/columns/row-hash.js";
+import { testSchema, type TestSchema } from "./columns-server.js";
 
-let server: TestServer;
+let server: TestSchema;
 beforeAll(async () => {
-  server = await testServer();
-}, 60_000);
+  server = await testSchema();
+});
 afterAll(() => server[Symbol.asyncDispose]());
 
 const allBytes = `0x${Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0")).join("")}`;
@@ -137,13 +139,23 @@ describe("every type, every boundary value", () => {
     if (!file) throw new Error("no file");
     const loaded = await session.load(file.statement, file.chunks);
     if (loaded.warnings !== file.expectedWarnings) console.log(type, (await session.rows("SHOW WARNINGS" as ByteSql)).map((w) => w["Message"]));
-    expect(loaded, "load").toEqual({ affectedRows: values.length + 1, warnings: file.expectedWarnings });
+    expect(loaded, "load").toMatchObject({ affectedRows: values.length + 1, warnings: file.expectedWarnings });
     expect(file.rows).toBe(values.length + 1);
-    for (const { statement, rows, expectedWarnings } of statements) expect(await session.run(statement), "replace").toEqual({ affectedRows: rows, warnings: expectedWarnings });
+    for (const { statement, rows, expectedWarnings } of statements) expect(await session.run(statement), "replace").toMatchObject({ affectedRows: rows, warnings: expectedWarnings });
     const exact = (table: string) => session.rows(`SELECT id, ${independentFor(type)} AS v, z FROM ${table} ORDER BY id` as ByteSql);
     const expected = await exact(s);
     expect(expected.length).toBe(values.length + 1);
     expect(await exact(l), "load").toEqual(expected);
     expect(await exact(r), "replace").toEqual(expected);
+
+    const hashOf = async (table: string) => chunkHashOf((await session.rows(chunkHashQuery({ ...definition, table }, { lower: null, upper: null }, session)))[0]);
+    const hash = await hashOf(s);
+    expect(hash.rows).toBe(values.length + 1);
+    expect(sameHash(hash, await hashOf(l))).toBe(true);
+    const value = definition.columns.filter((c) => c.name === "v");
+    const hashes = await session.rows(`SELECT DISTINCT ${rowHashExpression(definition, value)} AS h FROM ${s}` as ByteSql);
+    expect(hashes.length, "different values have different hashes").toBe(new Set(expected.map((row) => row["v"])).size);
+    await run(`UPDATE ${l} SET v = NULL WHERE id = 0`);
+    expect(sameHash(hash, await hashOf(l)), "a changed value changes the hash").toBe(false);
   });
 });

@@ -99,7 +99,9 @@ function enumOrSet(column: ColumnDefinition): ColumnType {
   const members = enumMembers(column.columnType);
   const isEnum = column.dataType === "enum";
   return {
-    ...BASE, read: asUnsigned, write: "bare", load: asUnsigned, zeroWarns: isEnum, bound: bare,
+    ...BASE, read: asUnsigned, write: "bare", load: asUnsigned, zeroWarns: isEnum,
+    // The server compares a SET with a number as a signed one: 2^64-1 is found by -1 only.
+    bound: (cell) => BigInt.asIntN(64, BigInt(cell)).toString() as ByteSql,
     highest: isEnum ? BigInt(members) : (1n << BigInt(members)) - 1n, hash: numeral(asUnsigned),
   };
 }
