@@ -41,6 +41,8 @@ export interface DiffTableReport {
   extraOnTarget: number;
   inconclusive: number;
   samples: DiffSample[];
+  /** Exceptions of the comparison by bytes that concern this table's columns. */
+  notes?: string[];
 }
 
 export interface DiffReport {

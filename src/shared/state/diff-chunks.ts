@@ -2,7 +2,7 @@
  * The chunks of a diff. A chunk is pending until its one result is recorded, and immutable from then on: a retried or
  * resumed chunk replaces and never adds (case 15).
  */
-import { errorRecord } from "../errors.js";
+import { errorRecord, type ErrorRecord } from "../errors.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session } from "../mysql/session.js";
 import type { PlannedChunk } from "./diff-tables.js";
@@ -84,8 +84,10 @@ export class DiffChunkStore {
     return row ? numberOf(row, "n") : 0;
   }
 
-  async anyFailed(session: Session, migration: string, diff: string): Promise<boolean> {
-    return (await session.rows(sql`SELECT 1 FROM ${this.table} WHERE ${this.of(migration, diff)} AND state='failed' LIMIT 1`)).length > 0;
+  async firstFailed(session: Session, migration: string, diff: string): Promise<{ table: number; number: number; attempts: number; error: ErrorRecord } | null> {
+    const [row] = await session.rows(sql`SELECT table_number, number, attempts, error FROM ${this.table} WHERE ${this.of(migration, diff)} AND state='failed' LIMIT 1`);
+    if (!row) return null;
+    return { table: numberOf(row, "table_number"), number: numberOf(row, "number"), attempts: numberOf(row, "attempts"), error: JSON.parse(textOf(row, "error")) as ErrorRecord };
   }
 
   /** Chunks with differences, for repair. */

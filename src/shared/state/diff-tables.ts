@@ -1,5 +1,4 @@
 /** The tables that a diff compares: how far each is cut into chunks. */
-import { errorRecord } from "../errors.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session } from "../mysql/session.js";
 import { blob, blobOf, hexOf, id, json, numberOf } from "./values.js";
@@ -14,7 +13,6 @@ export interface DiffTable {
   rowsEstimated: number;
   /** What a reader of the report must know: exceptions of the comparison by bytes. */
   notes: string[];
-  error: ReturnType<typeof errorRecord> | null;
 }
 
 export interface PlannedChunk {
@@ -36,7 +34,7 @@ export class DiffTableStore {
   }
 
   async list(session: Session, migration: string, diff: string): Promise<DiffTable[]> {
-    const rows = await session.rows(sql`SELECT table_number, planned, ${hexOf("planned_to")}, next_number, rows_planned, rows_estimated, notes, error FROM ${this.table}
+    const rows = await session.rows(sql`SELECT table_number, planned, ${hexOf("planned_to")}, next_number, rows_planned, rows_estimated, notes FROM ${this.table}
       WHERE migration=${id(migration)} AND diff=${id(diff)} ORDER BY table_number`);
     return rows.map((row) => ({
       number: numberOf(row, "table_number"),
@@ -46,7 +44,6 @@ export class DiffTableStore {
       rowsPlanned: numberOf(row, "rows_planned"),
       rowsEstimated: numberOf(row, "rows_estimated"),
       notes: row["notes"] == null ? [] : (JSON.parse(row["notes"]) as string[]),
-      error: row["error"] == null ? null : (JSON.parse(row["error"]) as ReturnType<typeof errorRecord>),
     }));
   }
 
@@ -68,14 +65,9 @@ export class DiffTableStore {
     await session.run(sql`UPDATE ${this.table} SET rows_estimated=${rows} WHERE migration=${id(migration)} AND diff=${id(diff)} AND table_number=${table}`);
   }
 
-  /** Gives up cutting the table; its chunks so far are compared all the same. */
-  async fail(session: Session, migration: string, diff: string, table: number, thrown: unknown): Promise<void> {
-    await session.run(sql`UPDATE ${this.table} SET planned=1, error=${json(errorRecord(thrown))} WHERE migration=${id(migration)} AND diff=${id(diff)} AND table_number=${table}`);
-  }
-
-  /** Lets a resumed diff try again what failed. */
-  async retryFailed(session: Session, migration: string, diff: string): Promise<void> {
-    await session.run(sql`UPDATE ${this.table} SET planned=0, error=NULL WHERE migration=${id(migration)} AND diff=${id(diff)} AND error IS NOT NULL`);
+  /** Whether every table is cut to its end. */
+  async allPlanned(session: Session, migration: string, diff: string): Promise<boolean> {
+    return (await session.rows(sql`SELECT 1 FROM ${this.table} WHERE migration=${id(migration)} AND diff=${id(diff)} AND planned=0 LIMIT 1`)).length === 0;
   }
 
   /** @param diff null: of all diffs of the migration */

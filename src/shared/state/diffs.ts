@@ -75,8 +75,8 @@ export class DiffStore {
   }
 
   /** Takes up a stopped or failed diff: a new attempt, with its `maxDuration` from now. */
-  async resume(session: Session, migration: string, diff: string, options: DiffOptions): Promise<boolean> {
-    const done = await session.run(sql`UPDATE ${this.table} SET state='running', attempts=attempts+1, plan_failures=0, deadline=${deadline(options)}, completed_at=NULL, progress_at=${NOW}
+  async resume(session: Session, migration: string, diff: string, options: DiffOptions, to: "pending" | "running"): Promise<boolean> {
+    const done = await session.run(sql`UPDATE ${this.table} SET state=${id(to)}, attempts=attempts+1, plan_failures=0, deadline=${deadline(options)}, completed_at=NULL, progress_at=${NOW}
       WHERE ${this.one(migration, diff)} AND state IN ('stopped','failed')`);
     return done.affectedRows === 1;
   }

@@ -105,7 +105,6 @@ function tableStatements(schema: ByteSql): ByteSql[] {
       rows_planned BIGINT NOT NULL DEFAULT 0,
       rows_estimated BIGINT NOT NULL DEFAULT 0,
       notes ${TEXT} NULL,
-      error ${TEXT} NULL,
       PRIMARY KEY (migration, diff, table_number)`),
     create("diff_chunks", `
       migration ${ID},

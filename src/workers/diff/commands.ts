@@ -1,0 +1,99 @@
+/** The commands on diffs: each changes the state schema only; the jobs follow from it (`jobs.ts`). */
+import { DroverError } from "../../shared/errors.js";
+import type { DiffOptions } from "../../shared/contracts/diff.js";
+import type { Phase } from "../../shared/contracts/status.js";
+import { DiffState } from "../../shared/state/diff-state.js";
+import { readStateVersion } from "../../shared/state/schema.js";
+import type { EngineContext, MigrationRef } from "../context.js";
+import type { RepairReport } from "../../shared/state/diff-repair-report.js";
+import { selectTables } from "./subject.js";
+
+/** Before these are over the target is incomplete by design, and every row that was not copied yet would be a difference. */
+const TOO_EARLY: readonly Phase[] = ["planning", "copying"];
+
+/**
+ * Records a new diff. Repeating it with the same id does nothing.
+ * @throws DroverError NOT_FOUND (migration or table), WRONG_PHASE (the copy is not done)
+ */
+export async function startDiff(context: EngineContext, ref: MigrationRef, diffId: string, options: DiffOptions, signal: AbortSignal, scheduled = false): Promise<void> {
+  const state = new DiffState(context.state.schema);
+  await context.connections.use(ref.target, "target", signal, async (session) => {
+    if ((await state.diffs.read(session, ref.migration, diffId)) !== null) return;
+    const migration = await context.state.migrations.require(session, ref.migration);
+    if (TOO_EARLY.includes(migration.phase) || ((migration.phase === "paused" || migration.phase === "failed") && TOO_EARLY.includes(migration.resumePhase)))
+      throw new DroverError("WRONG_PHASE", `migration ${ref.migration} is ${migration.phase}: there is nothing to compare before its copy is done`, { cure: "`drover wait ID --for copied` first" });
+    const { selected, unknown } = selectTables(await context.state.tables.list(session, ref.migration), options.tables);
+    if (unknown.length > 0) throw new DroverError("NOT_FOUND", `migration ${ref.migration} has no table ${unknown.join(", ")}`, { cure: "name tables of the source as schema.table" });
+    const keyless = selected.filter((table) => table.definition.key === null);
+    if (keyless.length > 0)
+      throw new DroverError("STATEMENT_REFUSED", `a diff needs a row key: ${keyless.map((t) => `${t.source.schema}.${t.source.table}`).join(", ")} has none`, { cure: "leave the table out with --tables" });
+    await state.diffs.create(session, ref.migration, diffId, options, scheduled);
+  });
+}
+
+/** Starts a diff of a schedule, with an id made of the time, and deletes finished ones beyond the newest `keep`. Returns its id. */
+export async function startScheduledDiff(context: EngineContext, ref: MigrationRef, options: DiffOptions, keep: number, signal: AbortSignal): Promise<string> {
+  const diffId = `scheduled-${new Date().toISOString().replace(/\D/g, "").slice(0, 14)}`;
+  await startDiff(context, ref, diffId, options, signal, true);
+  const state = new DiffState(context.state.schema);
+  await context.connections.use(ref.target, "target", signal, async (session) => {
+    for (const outdated of await state.diffs.outdated(session, ref.migration, keep)) await state.remove(session, ref.migration, outdated);
+  });
+  return diffId;
+}
+
+/** Jobs under way notice it within a second; what they compared is not recorded. */
+export async function stopDiff(context: EngineContext, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<void> {
+  const state = new DiffState(context.state.schema);
+  await context.connections.use(ref.target, "target", signal, async (session) => {
+    if (await state.diffs.changeState(session, ref.migration, diffId, ["pending", "running"], "stopped")) return;
+    const diff = await state.diffs.require(session, ref.migration, diffId);
+    if (diff.state !== "stopped") throw new DroverError("WRONG_PHASE", `diff ${diffId} is ${diff.state}: it cannot be stopped`);
+  });
+}
+
+/** Takes up a stopped diff, or a failed one: what failed is tried again, what is recorded stays. */
+export async function resumeDiff(context: EngineContext, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<void> {
+  const state = new DiffState(context.state.schema);
+  await context.connections.transaction(ref.target, "target", signal, async (session) => {
+    const diff = await state.diffs.require(session, ref.migration, diffId);
+    if (diff.state === "pending" || diff.state === "running") return;
+    if (diff.state === "completed") throw new DroverError("WRONG_PHASE", `diff ${diffId} is completed`, { cure: "start a new one" });
+    const begun = (await state.tables.list(session, ref.migration, diffId)).length > 0;
+    await state.chunks.retryFailed(session, ref.migration, diffId);
+    await state.diffs.resume(session, ref.migration, diffId, diff.options, begun ? "running" : "pending");
+  });
+}
+
+export async function deleteDiff(context: EngineContext, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<void> {
+  const state = new DiffState(context.state.schema);
+  await context.connections.transaction(ref.target, "target", signal, async (session) => {
+    await state.diffs.require(session, ref.migration, diffId);
+    await state.remove(session, ref.migration, diffId);
+  });
+}
+
+/**
+ * Asks for the repair of a diff's confirmed differences.
+ * @throws DroverError NOT_FOUND, WRONG_PHASE (the diff is not completed)
+ */
+export async function requestRepair(context: EngineContext, ref: MigrationRef, diffId: string, dryRun: boolean, signal: AbortSignal): Promise<void> {
+  const state = new DiffState(context.state.schema);
+  await context.connections.use(ref.target, "target", signal, async (session) => {
+    const diff = await state.diffs.require(session, ref.migration, diffId);
+    if (diff.state !== "completed" && diff.state !== "failed" && diff.state !== "stopped")
+      throw new DroverError("WRONG_PHASE", `diff ${diffId} is ${diff.state}: it can be repaired when it has ended`, { cure: "wait for it, or stop it" });
+    if (diff.repairState === "pending" || diff.repairState === "running") return;
+    const report: RepairReport = { id: ref.migration, diffId, dryRun, state: "pending", repaired: 0, equal: 0, inconclusive: 0, refused: 0, actions: [], actionsLeftOut: 0, error: null, startedAt: new Date().toISOString(), completedAt: null };
+    await state.diffs.setRepair(session, ref.migration, diffId, "pending", report);
+  });
+}
+
+/** The diffs on a server that need work, of all migrations there. */
+export async function unfinishedDiffs(context: EngineContext, target: string, signal: AbortSignal): Promise<{ migration: string; diffId: string }[]> {
+  const state = new DiffState(context.state.schema);
+  return await context.connections.use(target, "target", signal, async (session) => {
+    if ((await readStateVersion(session, context.state.schema)) === null) return [];
+    return (await state.diffs.unfinished(session)).map(({ migration, diff }) => ({ migration, diffId: diff }));
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * One chunk of a diff: the steps of design §6. Whatever happens, the chunk's result is recorded once, as one row, or not
+ * at all; an attempt that was interrupted leaves nothing.
+ */
+import type { ByteSql } from "../../shared/mysql/bytes.js";
+import type { KeyRange } from "../../shared/keys/key-predicate.js";
+import type { DiffChunk } from "../../shared/state/diff-chunks.js";
+import type { DiffState } from "../../shared/state/diff-state.js";
+import type { DiffOptions } from "../../shared/contracts/diff.js";
+import type { EngineContext, MigrationRef } from "../context.js";
+import { Comparison, isTimeLimit, sameRange } from "./compare-range.js";
+import { boundaryKey } from "./cut-range.js";
+import { FenceWait } from "./fence-wait.js";
+import { hashRange, type RangeHash } from "./range-hash.js";
+import type { Sides } from "./sides.js";
+import type { Subject } from "./subject.js";
+import type { DiffTuning } from "./tuning.js";
+
+export interface ChunkWork {
+  context: EngineContext;
+  state: DiffState;
+  tuning: DiffTuning;
+  ref: MigrationRef;
+  diffId: string;
+  options: DiffOptions;
+  subject: Subject;
+  sides: Sides;
+}
+
+const BEGIN = "BEGIN" as ByteSql;
+const COMMIT = "COMMIT" as ByteSql;
+
+export type ChunkOutcome = "equal" | "different" | "void";
+
+/** @returns `void` when another worker recorded the chunk, or the diff was deleted */
+export async function compareChunk(work: ChunkWork, chunk: DiffChunk): Promise<ChunkOutcome> {
+  const began = performance.now();
+  const { range, hashes } = await firstHash(work, chunk);
+  if (hashes !== null && sameRange(hashes[0], hashes[1])) {
+    const rows = hashes[0].rows;
+    const counts = { rows, matching: rows, mismatched: 0, missing: 0, extra: 0, inconclusive: 0 };
+    return await record(work, chunk, new EqualResult(counts), { hashes, began });
+  }
+  const comparison = comparisonOf(work, chunk.rowsPlanned);
+  await comparison.compare(range, hashes ?? undefined);
+  return await record(work, chunk, comparison, { hashes, began });
+}
+
+/** A comparison with what the work gives: also for repairs. */
+export function comparisonOf(work: ChunkWork, rowsExpected: number, more: Pick<ConstructorParameters<typeof Comparison>[0], "onConfirmed"> = {}): Comparison {
+  const { context, ref, sides, subject, tuning, options } = work;
+  const fence = new FenceWait({ context, ref, sides, patience: tuning.fencePatience });
+  return new Comparison({ sides, subject, fence, tuning, rowsExpected, onlyKeys: options.onlyKeys, keep: Math.max(options.maxSamples, tuning.storedRows), ...more });
+}
+
+class EqualResult {
+  readonly differences = [];
+  constructor(readonly counts: Comparison["counts"]) {}
+}
+
+/** Hashes are null when a server's time limit ended the statement: then the range is compared in parts. */
+async function firstHash(work: ChunkWork, chunk: DiffChunk): Promise<{ range: KeyRange; hashes: [RangeHash, RangeHash] | null }> {
+  let range: KeyRange = { lower: chunk.lower, upper: chunk.upper };
+  try {
+    for (;;) {
+      const hashes = await hashRange(work.sides, work.subject, range);
+      // Rows that came after the chunk was cut must not make a limited diff compare more than its limit (case 15).
+      if (work.options.maxRows === null || hashes[0].rows <= chunk.rowsPlanned) return { range, hashes };
+      const upper = await boundaryKey(work.sides, "source", work.subject, { after: range.lower, upTo: range.upper, rows: chunk.rowsPlanned });
+      range = { lower: range.lower, upper: upper ?? range.upper };
+    }
+  } catch (error) {
+    if (!isTimeLimit(error)) throw error;
+    return { range, hashes: null };
+  }
+}
+
+async function record(work: ChunkWork, chunk: DiffChunk, result: Pick<Comparison, "counts" | "differences">, measured: { hashes: [RangeHash, RangeHash] | null; began: number }): Promise<ChunkOutcome> {
+  const { context, state, ref, diffId } = work;
+  const { counts, differences } = result;
+  const equal = counts.mismatched + counts.missing + counts.extra + counts.inconclusive === 0;
+  const { hashes, began } = measured;
+  const elapsedMs = performance.now() - began;
+  const full = {
+    ...counts,
+    position: hashes?.[0].position ?? "",
+    hashMs: Math.ceil(hashes === null ? elapsedMs : Math.max(hashes[0].elapsedMs, hashes[1].elapsedMs)),
+    elapsedMs: Math.ceil(elapsedMs),
+  };
+  const detail = { migration: ref.migration, diff: diffId, table: chunk.table, chunk: chunk.number };
+  await context.hooks.at("diff:before-record", detail);
+  const outcome = equal ? "equal" : "different";
+  const recorded = await work.sides.state(async (session) => {
+    if (equal) return await state.chunks.record(session, ref.migration, diffId, chunk, outcome, full);
+    await session.run(BEGIN);
+    const first = await state.chunks.record(session, ref.migration, diffId, chunk, outcome, full);
+    if (first) await state.rows.replace(session, ref.migration, diffId, chunk.table, chunk.number, differences);
+    await session.run(COMMIT);
+    return first;
+  });
+  await context.hooks.at("diff:after-record", detail);
+  return recorded ? outcome : "void";
+}

@@ -1,0 +1,128 @@
+/** The diff's work items as a worker runs them: prepare, chunk, repair. Knows nothing of BullMQ. */
+import { DroverError } from "../../shared/errors.js";
+import { DiffState } from "../../shared/state/diff-state.js";
+import type { Migration } from "../../shared/state/migrations.js";
+import type { MigrationTable } from "../../shared/state/tables.js";
+import type { EngineContext, MigrationRef } from "../context.js";
+import { compareChunk, type ChunkOutcome } from "./compare-chunk.js";
+import { ErrorSaver } from "./error-saver.js";
+import { finishDiff } from "./finish.js";
+import { DiffPlanner } from "./plan.js";
+import { Sides } from "./sides.js";
+import { SourceLoad } from "./source-load.js";
+import { subjectOf } from "./subject.js";
+import { DEFAULT_TUNING, type DiffTuning } from "./tuning.js";
+import { DiffWatch, whyEnded } from "./watch.js";
+
+/** What a worker remembers of a migration between two chunks, in milliseconds: a changed table is noticed after it. */
+const MEMORY = 2_000;
+/** An error that no retry is known to heal gets this many tries: a table that was altered is followed within them. */
+const REFUSALS = 6;
+
+interface Known {
+  at: number;
+  migration: Migration;
+  tables: MigrationTable[];
+}
+
+export interface DiffEngineOptions {
+  tuning?: DiffTuning;
+  /** Fires when the process ends. */
+  ending: AbortSignal;
+}
+
+export class DiffEngine {
+  readonly state: DiffState;
+  readonly tuning: DiffTuning;
+  private readonly context: EngineContext;
+  private readonly saver: ErrorSaver;
+  private readonly watch: DiffWatch;
+  private readonly load: SourceLoad;
+  private readonly known = new Map<string, Known>();
+
+  constructor(context: EngineContext, options: DiffEngineOptions) {
+    this.context = context;
+    this.tuning = options.tuning ?? DEFAULT_TUNING;
+    this.state = new DiffState(context.state.schema);
+    this.saver = new ErrorSaver(context, options.ending);
+    this.watch = new DiffWatch(context, this.state);
+    this.load = new SourceLoad({ maxThreadsRunning: this.tuning.maxThreadsRunning, patience: this.tuning.loadPatience });
+  }
+
+  /** Cuts chunks ahead of the comparison; takes up an interrupted diff; ends one that has nothing left to do. */
+  async prepare(ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<void> {
+    if ((await whyEnded(this.context, this.state, ref, diffId, signal)) !== null) return;
+    await this.watch.during(ref, diffId, signal, async (watched) => {
+      const { migration, tables } = await this.look(ref, watched, 0);
+      const diff = await this.context.connections.use(ref.target, "target", watched, (session) => this.state.diffs.require(session, ref.migration, diffId));
+      const planner = new DiffPlanner({ context: this.context, state: this.state, ref, diff, migration, tables, tuning: this.tuning, signal: watched });
+      if (diff.state === "pending") await planner.begin();
+      await planner.advance();
+      await finishDiff(this.context, this.state, ref, diffId, watched);
+    });
+  }
+
+  /** Compares one chunk; `void` when there is nothing to do. */
+  async chunk(ref: MigrationRef, diffId: string, table: number, number: number, signal: AbortSignal): Promise<ChunkOutcome> {
+    return await this.watch.during(ref, diffId, signal, async (watched) => {
+      const { migration, tables } = await this.look(ref, watched, MEMORY);
+      const sides = new Sides(this.context, ref, migration.spec.source, watched);
+      const { diff, chunk } = await sides.state(async (session) => ({
+        diff: await this.state.diffs.read(session, ref.migration, diffId),
+        chunk: await this.state.chunks.read(session, ref.migration, diffId, table, number),
+      }));
+      const of = tables.find((t) => t.number === table);
+      if (diff?.state !== "running" || chunk?.state !== "pending" || of === undefined) return "void";
+      try {
+        await this.load.calm(migration.spec.source, sides);
+        const subject = subjectOf(of, diff.options);
+        return await compareChunk({ context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject, sides }, chunk);
+      } catch (error) {
+        // What a chunk was compared by may be what changed.
+        this.known.delete(knownKey(ref));
+        if (error instanceof DroverError && error.kind !== "aborted" && sides.mayBlame(error)) {
+          const limit = error.kind === "retryable" ? diff.options.maxAttempts : error.kind === "bug" ? 1 : Math.min(REFUSALS, diff.options.maxAttempts);
+          await this.saver.save(`${ref.migration}/${diffId}/${table}/${number}`, ref.target, (session) =>
+            this.state.chunks.recordFailure(session, ref.migration, diffId, table, number, error, limit),
+          );
+        }
+        throw error;
+      }
+    });
+  }
+
+  /** Records an error of a diff that goes on. Returns when it is saved or its saving goes on by itself. */
+  async recordError(ref: MigrationRef, diffId: string, error: unknown): Promise<void> {
+    await this.saver.save(`${ref.migration}/${diffId}`, ref.target, (session) => this.state.diffs.recordError(session, ref.migration, diffId, error, false));
+  }
+
+  /** Records a failure of planning; at its limit, or when no retry heals it, the diff ends `failed`. */
+  async recordPlanFailure(ref: MigrationRef, diffId: string, error: DroverError): Promise<void> {
+    await this.saver.save(`${ref.migration}/${diffId}`, ref.target, async (session) => {
+      const diff = await this.state.diffs.read(session, ref.migration, diffId);
+      if (diff === null) return;
+      const infrastructure = error.code === "CONNECTION_LOST" || error.code === "SERVER_UNAVAILABLE";
+      const limit = error.kind === "retryable" ? diff.options.maxAttempts : error.kind === "bug" || error.kind === "config" ? 1 : Math.min(REFUSALS, diff.options.maxAttempts);
+      if (!infrastructure && diff.planFailures + 1 >= limit) await this.state.diffs.end(session, ref.migration, diffId, "failed", error);
+      else await this.state.diffs.recordError(session, ref.migration, diffId, error, !infrastructure);
+    });
+  }
+
+  /** @param age how old what is remembered may be, in milliseconds */
+  private async look(ref: MigrationRef, signal: AbortSignal, age: number): Promise<Known> {
+    const known = this.known.get(knownKey(ref));
+    if (known !== undefined && Date.now() - known.at < age) return known;
+    const now = Date.now();
+    const fresh = await this.context.connections.use(ref.target, "target", signal, async (session) => ({
+      at: now,
+      migration: await this.context.state.migrations.require(session, ref.migration),
+      tables: await this.context.state.tables.list(session, ref.migration),
+    }));
+    this.known.set(knownKey(ref), fresh);
+    return fresh;
+  }
+}
+
+function knownKey(ref: MigrationRef): string {
+  return `${ref.target}/${ref.migration}`;
+}

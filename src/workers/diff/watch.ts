@@ -1,0 +1,74 @@
+/**
+ * Ends the work of diffs that were stopped or deleted, or that took longer than `maxDuration`: one look a second at the
+ * state schema for all jobs of a process, so that nothing is left running (case 16) and no chunk has to look by itself.
+ */
+import { DroverError } from "../../shared/errors.js";
+import type { DiffState } from "../../shared/state/diff-state.js";
+import type { EngineContext, MigrationRef } from "../context.js";
+
+const INTERVAL = 1_000;
+
+interface Watched {
+  ref: MigrationRef;
+  diffId: string;
+  users: number;
+  controller: AbortController;
+}
+
+export class DiffWatch {
+  private readonly context: EngineContext;
+  private readonly state: DiffState;
+  private readonly watched = new Map<string, Watched>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(context: EngineContext, state: DiffState) {
+    this.context = context;
+    this.state = state;
+  }
+
+  /** Runs `work` with a signal that also fires when the diff is not running any more. */
+  async during<T>(ref: MigrationRef, diffId: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const key = `${ref.target}/${ref.migration}/${diffId}`;
+    const entry = this.watched.get(key) ?? { ref, diffId, users: 0, controller: new AbortController() };
+    entry.users += 1;
+    this.watched.set(key, entry);
+    this.timer ??= setInterval(() => void this.look(), INTERVAL).unref();
+    try {
+      return await work(AbortSignal.any([signal, entry.controller.signal]));
+    } finally {
+      entry.users -= 1;
+      if (entry.users === 0 && this.watched.get(key) === entry) this.watched.delete(key);
+      if (this.watched.size === 0) {
+        clearInterval(this.timer);
+        this.timer = undefined;
+      }
+    }
+  }
+
+  private async look(): Promise<void> {
+    await Promise.all([...this.watched].map(async ([key, entry]) => {
+      try {
+        const ended = await whyEnded(this.context, this.state, entry.ref, entry.diffId, entry.controller.signal);
+        if (ended === null || this.watched.get(key) !== entry) return;
+        this.watched.delete(key);
+        entry.controller.abort(new DroverError("ABORTED", ended));
+      } catch (error) {
+        // The state server is away: the work itself will notice.
+        this.context.log.debug({ diff: entry.diffId, err: error }, "the state of a diff cannot be read now");
+      }
+    }));
+  }
+}
+
+/** Why a diff's work should end; null while it should go on. Stops a diff whose time is over. */
+export async function whyEnded(context: EngineContext, state: DiffState, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<string | null> {
+  return await context.connections.use(ref.target, "target", signal, async (session) => {
+    const diff = await state.diffs.read(session, ref.migration, diffId);
+    if (diff === null) return "the diff was deleted";
+    if (diff.state !== "running" && diff.state !== "pending") return `the diff is ${diff.state}`;
+    if (!diff.overdue) return null;
+    const reason = `the diff has run for its maxDuration of ${diff.options.maxDuration} ms; resume goes on where it stopped`;
+    await state.diffs.end(session, ref.migration, diffId, "stopped", new DroverError("ABORTED", reason));
+    return reason;
+  });
+}

@@ -1,0 +1,46 @@
+/** Queue `diff`: prepare, chunk and repair jobs. Each one opens the window for the next before it ends. */
+import type { Job } from "bullmq";
+import { diffJobs, parseJob } from "../../shared/contracts/jobs.js";
+import { DroverError } from "../../shared/errors.js";
+import { DiffEngine } from "../diff/engine.js";
+import { ensureDiffJobs, nextDiffJobs } from "../diff/jobs.js";
+import type { ProcessorContext } from "./context.js";
+import { guarded, type JobFunction } from "./outcome.js";
+
+export function createDiffProcessor(context: ProcessorContext): JobFunction {
+  const engine = new DiffEngine(context, { ending: context.shutdown });
+
+  const run = async (job: Job, signal: AbortSignal): Promise<unknown> => {
+    if (job.name === "chunk") {
+      const { diffId, table, chunk, ...ref } = parseJob(diffJobs, "chunk", job.data);
+      const done = await attempt(signal, (error) => engine.recordError(ref, diffId, error), () => engine.chunk(ref, diffId, table, chunk, signal));
+      await nextDiffJobs(context, ref, diffId, signal);
+      return done;
+    }
+    if (job.name === "prepare") {
+      const { diffId, ...ref } = parseJob(diffJobs, "prepare", job.data);
+      const done = await attempt(signal, (error) => engine.recordPlanFailure(ref, diffId, error), () => engine.prepare(ref, diffId, signal));
+      await ensureDiffJobs(context, ref, diffId, signal);
+      return done;
+    }
+    throw new DroverError("SPEC_INVALID", `the queue diff has no job "${job.name}"`);
+  };
+
+  /** Runs a work item; its error is recorded with the diff, and the item is tried again as long as the state says that it is due. */
+  const attempt = async (signal: AbortSignal, record: (error: DroverError) => Promise<void>, work: () => Promise<unknown>): Promise<unknown> => {
+    try {
+      return await work();
+    } catch (thrown) {
+      // The diff was stopped or deleted, or its time is over: that is no error of the item.
+      if (thrown instanceof DroverError && thrown.kind === "aborted" && !signal.aborted) return "ended";
+      if (signal.aborted) throw thrown;
+      const error = thrown instanceof DroverError ? thrown : new DroverError("BUG", `unexpected: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
+      if (error.code === "NOT_FOUND") return "gone";
+      await record(error);
+      // Also what no retry heals comes again: the next turn finds the item failed in the state schema, and ends.
+      throw error.kind === "retryable" ? error : new DroverError("SERVER_BUSY", error.message, { errno: error.errno, sqlState: error.sqlState, cause: error });
+    }
+  };
+
+  return guarded(context, () => null, run);
+}
