@@ -50,9 +50,9 @@ export async function openSession(address: ServerAddress, options: SessionOption
   const session = new MysqlSession({ connection, server: address.name, signal: options.signal, isMariaDb });
   try {
     await session.run(boundsStatement(options.role, isMariaDb));
-    const [limits] = await session.rows("SELECT @@max_allowed_packet AS packet, @@local_infile AS infile, VERSION() AS version" as ByteSql);
+    const [limits] = await session.rows("SELECT @@max_allowed_packet AS packet, @@local_infile AS local_files, VERSION() AS version" as ByteSql);
     session.maxAllowedPacket = Number(limits?.["packet"]);
-    session.localInfile = limits?.["infile"] === "1";
+    session.localInfile = limits?.["local_files"] === "1";
     session.version = limits?.["version"] ?? "";
   } catch (error) {
     session.destroy();
