@@ -30,7 +30,7 @@ export interface RecorderOptions {
   position: string;
   /** How the table is wanted; default: all columns, the first one the key, for tables whose schema begins with `schema`. */
   schema?: string;
-  want?: (table: BinlogTable) => { columns: number[]; keyCells: number[] } | null;
+  want?: (table: BinlogTable) => Omit<RowSink, "row"> | null;
   onRow?: (row: RecordedRow) => void;
   onCommit?: (transaction: RecordedTransaction) => void;
   stream?: Partial<BinlogStreamOptions>;

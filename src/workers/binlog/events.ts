@@ -26,12 +26,17 @@ export interface BinlogColumn {
   nullable: boolean;
 }
 
+/** Types of MariaDB that the binlog shows as BINARY, while their cell is a text. */
+export type CellFormat = "uuid" | "inet4" | "inet6";
+
 /** Receives the rows of one table. */
 export interface RowSink {
   /** Ordinal positions (0-based, in `BinlogTable.columns`) of the cells of a text row, in the row's order. */
   readonly columns: readonly number[];
   /** Which entries of `columns` make up the row key, in key order. */
   readonly keyCells: readonly number[];
+  /** By entry of `columns`: what the binlog does not tell of its column; null (or none at all) for every other type. */
+  readonly formats?: readonly (CellFormat | null)[];
   /**
    * One row change. Insert: `beforeKey` null. Delete: `afterKey` and `after` null.
    * Keys are text rows of the key cells as byte strings (latin1), fit to be Map keys.

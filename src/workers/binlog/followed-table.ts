@@ -1,5 +1,5 @@
 import { DecodeError } from "./decode-error.js";
-import type { RowSink } from "./events.js";
+import type { CellFormat, RowSink } from "./events.js";
 import type { RowDecoder, RowPlan } from "./row-decoder.js";
 import { planRow } from "./row-plan.js";
 import type { TableMap } from "./table-map.js";
@@ -16,12 +16,14 @@ export type RowsKind = "write" | "update" | "delete";
 export class FollowedTable {
   readonly name: string;
   private readonly columnCount: number;
+  private readonly columns: TableMap["columns"];
   private readonly rowPlan: RowPlan;
   private readonly keyPlan: RowPlan;
   /** Plans of images that lack columns, by their bitmap (`r` or `k` before it). */
   private readonly partialPlans = new Map<string, RowPlan>();
   /** The columns of the row key, in key order. */
   private readonly keyColumns: readonly number[];
+  private readonly keyFormats: readonly (CellFormat | null)[];
   /** The cells of the key when they stand side by side in the row, so that the key is a slice of it. */
   private readonly keyRun: { first: number; last: number } | null;
 
@@ -36,15 +38,14 @@ export class FollowedTable {
     this.name = `${map.schema}.${map.table}`;
     this.columnCount = map.columnCount;
     this.columns = map.columns;
-    const { columns, keyCells } = sink;
+    const { columns, keyCells, formats = [] } = sink;
     this.keyColumns = keyCells.map((cell) => columns[cell] as number);
-    this.rowPlan = planRow(this.name, map.columns, null, columns);
-    this.keyPlan = planRow(this.name, map.columns, null, this.keyColumns);
+    this.keyFormats = keyCells.map((cell) => formats[cell] ?? null);
+    this.rowPlan = planRow(this.name, map.columns, null, columns, formats);
+    this.keyPlan = planRow(this.name, map.columns, null, this.keyColumns, this.keyFormats);
     const first = keyCells[0] ?? 0;
     this.keyRun = keyCells.length > 0 && keyCells.every((cell, i) => cell === first + i) ? { first, last: first + keyCells.length } : null;
   }
-
-  private readonly columns: TableMap["columns"];
 
   /**
    * Decodes the rows of one rows event: `at` is behind the fixed part and the extra data, at the number of columns.
@@ -102,7 +103,10 @@ export class FollowedTable {
     let plan = this.partialPlans.get(bitmap);
     if (plan === undefined) {
       const present = this.columns.flatMap((_, i) => ((((bytes[at + (i >> 3)] as number) >> (i & 7)) & 1) === 1 ? [i] : []));
-      plan = planRow(this.name, this.columns, present, use === "k" ? this.keyColumns : this.sink.columns);
+      plan =
+        use === "k"
+          ? planRow(this.name, this.columns, present, this.keyColumns, this.keyFormats)
+          : planRow(this.name, this.columns, present, this.sink.columns, this.sink.formats);
       this.partialPlans.set(bitmap, plan);
     }
     return plan;

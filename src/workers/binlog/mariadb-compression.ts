@@ -1,4 +1,5 @@
 import { inflateSync } from "node:zlib";
+import { ByteReader } from "./byte-reader.js";
 import { DecodeError } from "./decode-error.js";
 import { EVENT, HEADER_SIZE } from "./event-types.js";
 import { sqlOffset } from "./query-event.js";
@@ -23,7 +24,7 @@ const MAX_SIZE = 1 << 30;
  */
 export function decompressEvent(type: number, bytes: Buffer, start: number, end: number): Buffer {
   const plainType = PLAIN[type] as number;
-  const at = plainType === EVENT.QUERY ? sqlOffset(bytes, start) : rowsOffset(plainType, bytes, start);
+  const at = plainType === EVENT.QUERY ? sqlOffset(bytes, start) : rowsOffset(plainType, bytes, start, end);
   const head = bytes[at] ?? 0;
   const width = head & 7;
   if ((head & 0xf8) !== 0x80 || width < 1 || width > 4 || at + 1 + width > end) throw damaged();
@@ -42,10 +43,15 @@ export function decompressEvent(type: number, bytes: Buffer, start: number, end:
   return plain;
 }
 
-/** Rows events are compressed behind the fixed part and the extra data. */
-function rowsOffset(plainType: number, bytes: Buffer, start: number): number {
-  const at = start + HEADER_SIZE + 8;
-  return plainType >= EVENT.WRITE_ROWS ? at + bytes.readUInt16LE(at) : at;
+/** Rows events are compressed behind the fixed part, the extra data, the number of columns and the bitmaps of present columns. */
+function rowsOffset(plainType: number, bytes: Buffer, start: number, end: number): number {
+  const reader = new ByteReader(bytes, start + HEADER_SIZE, end);
+  reader.take(8);
+  if (plainType >= EVENT.WRITE_ROWS) reader.take(reader.u16() - 2);
+  const bitmapSize = (reader.lengthEncoded() + 7) >> 3;
+  const isUpdate = plainType === EVENT.UPDATE_ROWS || plainType === EVENT.UPDATE_ROWS_V1;
+  reader.take(isUpdate ? 2 * bitmapSize : bitmapSize);
+  return reader.at;
 }
 
 function damaged(): DecodeError {

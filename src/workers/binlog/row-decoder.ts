@@ -4,6 +4,7 @@ import { decimalSize, writeDecimal } from "./decimal-text.js";
 import { doubleText } from "./double-text.js";
 import { write4, writeSigned32, writeSigned64, writeUnsigned32, writeUnsigned64 } from "./integer-text.js";
 import { writeJson } from "./json-text.js";
+import { writeInet4, writeInet6, writeUuid } from "./mariadb-text.js";
 import { fractionSize, TimestampWriter, writeDate, writeDatetime2, writeOldDatetime, writeOldTime, writeTime2 } from "./temporal-text.js";
 import { TextBuffer } from "./text-buffer.js";
 
@@ -53,6 +54,10 @@ export const enum Op {
   /** BIT: `a` bytes as they are. */
   Bit = 37,
   Json = 38,
+  /** MariaDB's types of 16 and 4 bytes, stored like BINARY. */
+  Uuid = 39,
+  Inet4 = 40,
+  Inet6 = 41,
 }
 
 /** How to walk one row image; made by `planRow`. Columns are those that the image has, in the table's order. */
@@ -83,6 +88,7 @@ export class RowDecoder {
   private readonly json = new TextBuffer();
   private readonly ordered = new TextBuffer();
   private readonly timestamps = new TimestampWriter();
+  private readonly binary = Buffer.alloc(16);
   /** Where each decoded cell begins, and behind the last one the row's end. */
   private starts = new Int32Array(64);
   private views: (Buffer | undefined)[] = [];
@@ -361,6 +367,19 @@ export class RowDecoder {
           out = text.reserve(json.length + plan.extra + (end - at));
           to = writePrefix(out, to, json.length);
           to += json.bytes.copy(out, to, 0, json.length);
+          break;
+        }
+        case Op.Uuid:
+        case Op.Inet4:
+        case Op.Inet6: {
+          const length = bytes[at++] as number;
+          if (length > 16) throw imageTooShort();
+          const value = this.binary.fill(0);
+          bytes.copy(value, 0, at, at + length);
+          at += length;
+          const next = op === Op.Uuid ? writeUuid(out, to + 1, value) : op === Op.Inet4 ? writeInet4(out, to + 1, value) : writeInet6(out, to + 1, value);
+          out[to] = next - to - 1;
+          to = next;
           break;
         }
         default:

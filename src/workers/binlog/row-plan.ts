@@ -1,6 +1,6 @@
 import { DecodeError } from "./decode-error.js";
 import { decimalSize } from "./decimal-text.js";
-import type { BinlogColumn } from "./events.js";
+import type { BinlogColumn, CellFormat } from "./events.js";
 import { Op, type RowPlan } from "./row-decoder.js";
 import { fractionSize } from "./temporal-text.js";
 import { BINARY_COLLATION, TYPE, typeName } from "./type-codes.js";
@@ -17,6 +17,8 @@ interface ColumnPlan {
   extra: number;
 }
 
+/** Digits of the longest DECIMAL. */
+const MAX_PRECISION = 65;
 /** The longest prefix of a cell. */
 const PREFIX = 9;
 
@@ -25,8 +27,15 @@ const PREFIX = 9;
  * taken in that order.
  * @throws DecodeError when a column is of a type that cannot be decoded, or a wanted one is not there
  */
-export function planRow(table: string, columns: readonly BinlogColumn[], present: readonly number[] | null, wanted: readonly number[]): RowPlan {
+export function planRow(
+  table: string,
+  columns: readonly BinlogColumn[],
+  present: readonly number[] | null,
+  wanted: readonly number[],
+  formats: readonly (CellFormat | null)[] = [],
+): RowPlan {
   const ordinals = present ?? columns.map((_, i) => i);
+  if (ordinals.length === 0) throw new DecodeError(`row images of ${table} have no columns`);
   const ops = new Uint8Array(ordinals.length);
   const a = new Int32Array(ordinals.length);
   const b = new Int32Array(ordinals.length);
@@ -35,7 +44,7 @@ export function planRow(table: string, columns: readonly BinlogColumn[], present
   let extra = PREFIX;
   for (const [i, ordinal] of ordinals.entries()) {
     const column = columns[ordinal] as BinlogColumn;
-    const plan = planColumn(table, column);
+    const plan = planColumn(table, column, formats[wanted.indexOf(ordinal)] ?? null);
     if (isWanted.has(ordinal)) {
       cellOf.set(ordinal, cellOf.size);
       ops[i] = plan.op;
@@ -61,8 +70,9 @@ export function planRow(table: string, columns: readonly BinlogColumn[], present
   return { ops, a, b, extra, cells: wanted.length, order: inOrder ? null : Int32Array.from(order) };
 }
 
-function planColumn(table: string, column: BinlogColumn): ColumnPlan {
+function planColumn(table: string, column: BinlogColumn, format: CellFormat | null): ColumnPlan {
   const { type, metadata, unsigned } = column;
+  if (format !== null && type === TYPE.STRING && metadata === FORMATS[format].size) return { ...lengthed(Op.Padded1, 1), op: FORMATS[format].op, extra: 48 };
   switch (type) {
     case TYPE.TINY:
       return fixed(unsigned ? Op.Unsigned8 : Op.Signed8, 1, 5);
@@ -83,6 +93,7 @@ function planColumn(table: string, column: BinlogColumn): ColumnPlan {
     case TYPE.NEWDECIMAL: {
       const precision = metadata >> 8;
       const scale = metadata & 0xff;
+      if (precision < 1 || precision > MAX_PRECISION || scale > precision) break;
       return { ...fixed(Op.Decimal, decimalSize(precision, scale), 80), a: precision, b: scale };
     }
     case TYPE.YEAR:
@@ -91,10 +102,13 @@ function planColumn(table: string, column: BinlogColumn): ColumnPlan {
     case TYPE.NEWDATE:
       return fixed(Op.Date, 3, 11);
     case TYPE.TIME2:
+      if (metadata > 6) break;
       return { ...fixed(Op.Time2, 3 + fractionSize(metadata), 20), a: metadata };
     case TYPE.DATETIME2:
+      if (metadata > 6) break;
       return { ...fixed(Op.Datetime2, 5 + fractionSize(metadata), 30), a: metadata };
     case TYPE.TIMESTAMP2:
+      if (metadata > 6) break;
       return { ...fixed(Op.Timestamp2, 4 + fractionSize(metadata), 30), a: metadata };
     case TYPE.TIME:
       return fixed(Op.OldTime, 3, 20);
@@ -103,6 +117,7 @@ function planColumn(table: string, column: BinlogColumn): ColumnPlan {
     case TYPE.TIMESTAMP:
       return fixed(Op.OldTimestamp, 4, 30);
     case TYPE.BIT:
+      if (metadata < 1 || metadata > 64) break;
       return fixed(Op.Bit, (metadata + 7) >> 3, 1);
     case TYPE.ENUM:
     case TYPE.SET:
@@ -128,8 +143,13 @@ function planColumn(table: string, column: BinlogColumn): ColumnPlan {
       if (metadata === 4) return lengthed(Op.Json, 4);
       break;
   }
+  if (type === TYPE.MARIADB_BLOB_COMPRESSED || type === TYPE.MARIADB_VARCHAR_COMPRESSED) {
+    throw new DecodeError(`the column ${column.name} of ${table} is COMPRESSED`, "alter the column on the source so that it is not COMPRESSED, and start the migration anew");
+  }
   throw new DecodeError(`the column ${column.name} of ${table} has a type that cannot be decoded: ${typeName(type)} (code ${type}, metadata ${metadata})`);
 }
+
+const FORMATS: Record<CellFormat, { op: Op; size: number }> = { uuid: { op: Op.Uuid, size: 16 }, inet4: { op: Op.Inet4, size: 4 }, inet6: { op: Op.Inet6, size: 16 } };
 
 const NUMBER_OPS: Record<number, Op> = { 1: Op.Unsigned8, 2: Op.Unsigned16, 3: Op.Unsigned24, 4: Op.Unsigned32, 8: Op.Unsigned64 };
 
