@@ -1,0 +1,286 @@
+/**
+ * The typed client: what the CLI, the HTTP API and other services use to command migrations and to look at them.
+ * Commands are jobs of the queue `control`, carried out by whichever worker is free; status is read from the state
+ * schema on the target, so it is true also when Redis was emptied or no worker runs.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { loadConfig, type Config } from "../../shared/config.js";
+import type { DiffOptionsInput, DiffReport } from "../../shared/contracts/diff.js";
+import { diffOptions } from "../../shared/contracts/diff.js";
+import { parseContract, parseMigrationSpec, type MigrationSpec, type MigrationSpecInput } from "../../shared/contracts/spec.js";
+import type { MigrationStatus } from "../../shared/contracts/status.js";
+import { DroverError } from "../../shared/errors.js";
+import type { Finding } from "../../shared/preflight/finding.js";
+import { clientConfig, type DroverClientOptions } from "./client-options.js";
+import { CommandChannel, type AnswerOptions } from "./command-channel.js";
+import { newDiffId } from "./diff-id.js";
+import { notFound, type FoundMigration } from "./migration-finder.js";
+import { poll } from "./poll.js";
+import type { StateView } from "./state-view.js";
+import type { WaitPhase } from "./wait-for.js";
+import { waitingStatus } from "./waiting-status.js";
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+}
+
+export interface StartOptions extends AnswerOptions {
+  /** Check both servers first (`check`); default false. Findings that block are thrown as PREFLIGHT_FAILED. */
+  preflight?: boolean;
+}
+
+export interface StartResult {
+  id: string;
+  /** False when no worker runs: the command stays queued, and the first worker takes it up. */
+  accepted: boolean;
+  /** What the preflight has to say without blocking. */
+  warnings: Finding[];
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Milliseconds; without it the wait has no end. */
+  timeout?: number | undefined;
+}
+
+export interface WaitForOptions extends WaitOptions {
+  /** Called with every status seen on the way. */
+  onStatus?: ((status: MigrationStatus) => void) | undefined;
+}
+
+export interface WaitForDiffOptions extends WaitOptions {
+  onReport?: ((report: DiffReport) => void) | undefined;
+}
+
+export interface MigrationList {
+  migrations: MigrationStatus[];
+  /** Connections that could not be asked: their migrations are missing from the list. */
+  unreachable: { connection: string; message: string }[];
+}
+
+export class DroverClient {
+  private readonly config: Config;
+  private readonly channel: CommandChannel;
+  private loadedView: Promise<StateView> | undefined;
+
+  /** @throws DroverError CONFIG_INVALID */
+  constructor(options: DroverClientOptions | { config: Config }) {
+    this.config = "config" in options ? options.config : clientConfig(options);
+    this.channel = new CommandChannel(this.config);
+  }
+
+  /** A client with the settings of the environment (`DROVER_…`). @throws DroverError CONFIG_INVALID */
+  static fromEnvironment(environment: NodeJS.ProcessEnv = process.env): DroverClient {
+    return new DroverClient({ config: loadConfig(environment) });
+  }
+
+  /** What stands in the way of a migration, and what to know before it; nothing is changed. @throws DroverError SPEC_INVALID */
+  async check(specInput: MigrationSpecInput, options: CallOptions = {}): Promise<Finding[]> {
+    const view = await this.view();
+    return await view.preflight(parseMigrationSpec(specInput), view.signal(options.signal));
+  }
+
+  /**
+   * Starts a migration. The same id with the same spec is the same migration: starting it again changes nothing.
+   * @throws DroverError SPEC_INVALID, MIGRATION_CONFLICT, PREFLIGHT_FAILED, REDIS_UNAVAILABLE, NO_ANSWER
+   */
+  async startMigration(specInput: MigrationSpecInput, options: StartOptions = {}): Promise<StartResult> {
+    const spec = parseMigrationSpec(specInput);
+    const known = await this.lookBeforeStart(spec, options.signal);
+    if (known) return { id: spec.id, accepted: true, warnings: [] };
+    const findings = options.preflight === true ? await this.check(specInput, options) : [];
+    const blocking = findings.filter((finding) => finding.severity === "error");
+    if (blocking.length > 0) throw new DroverError("PREFLIGHT_FAILED", `migration ${spec.id} cannot be started`, { problems: blocking });
+    const job = await this.channel.enqueue("start", { spec: specInput });
+    const accepted = await this.channel.workerPresent();
+    // Without a worker there is nobody to wait for, and the start is queued as it was asked.
+    if (accepted) await this.channel.answer(job, options);
+    return { id: spec.id, accepted, warnings: findings };
+  }
+
+  /** @throws DroverError NOT_FOUND, CONNECTION_LOST */
+  async status(id: string, options: CallOptions = {}): Promise<MigrationStatus> {
+    const view = await this.view();
+    const signal = view.signal(options.signal);
+    const { found, unreachable } = await view.finder.find(id, signal);
+    if (found) return await view.statuses.read(found, signal);
+    const start = await this.channel.unansweredStart(id);
+    if (start === null) throw notFound(id, unreachable);
+    if (start.refusal === null) return waitingStatus(id, start);
+    throw new DroverError(start.refusal.code, `the start of migration "${id}" was refused: ${start.refusal.message}`, { cure: start.refusal.cure, problems: start.refusal.problems });
+  }
+
+  /** All migrations of all configured servers, oldest first; also those whose start no worker has taken up. */
+  async listMigrations(options: CallOptions = {}): Promise<MigrationList> {
+    const view = await this.view();
+    const signal = view.signal(options.signal);
+    const [{ found, unreachable }, starts] = await Promise.all([view.finder.list(signal), this.channel.unansweredStarts().catch(() => new Map<string, never>())]);
+    const migrations = await Promise.all(found.map((one) => view.statuses.read(one, signal).catch(ignoreRemoved)));
+    const waiting = [...starts].filter(([id, start]) => start.refusal === null && !found.some((one) => one.migration.id === id)).map(([id, start]) => waitingStatus(id, start));
+    return {
+      migrations: [...migrations.filter((status) => status !== null), ...waiting],
+      unreachable: unreachable.map(({ connection, error }) => ({ connection, message: error.message })),
+    };
+  }
+
+  /** Keeps everything as it is, until `resume`. @throws DroverError NOT_FOUND, WRONG_PHASE, NO_ANSWER */
+  async pause(id: string, options: AnswerOptions = {}): Promise<MigrationStatus> {
+    return await this.command("pause", id, options);
+  }
+
+  /** Goes on where a paused or failed migration stood. @throws DroverError NOT_FOUND, WRONG_PHASE, NO_ANSWER */
+  async resume(id: string, options: AnswerOptions = {}): Promise<MigrationStatus> {
+    return await this.command("resume", id, options);
+  }
+
+  /** Ends a migration for good; the target keeps its rows. @throws DroverError NOT_FOUND, WRONG_PHASE, NO_ANSWER */
+  async stop(id: string, options: AnswerOptions = {}): Promise<MigrationStatus> {
+    return await this.command("stop", id, options);
+  }
+
+  /**
+   * Deletes what Drover remembers of a migration that has ended or is paused; never target rows.
+   * @returns its last status
+   * @throws DroverError NOT_FOUND, WRONG_PHASE, NO_ANSWER
+   */
+  async remove(id: string, options: AnswerOptions = {}): Promise<MigrationStatus> {
+    const status = await this.status(id, options);
+    await this.channel.send("remove", await this.reference(id, options), options);
+    return status;
+  }
+
+  /**
+   * Waits for a phase.
+   * @throws DroverError TIMEOUT; MIGRATION_FAILED or WRONG_PHASE when it will not come; NOT_FOUND
+   */
+  async waitFor(id: string, wanted: WaitPhase, options: WaitForOptions = {}): Promise<MigrationStatus> {
+    const view = await this.view();
+    const signal = view.signal(options.signal);
+    const { reached } = await import("./wait-for.js");
+    let mark: string | null = null;
+    return await poll(`migration ${id} did not get to be ${wanted}`, { timeout: options.timeout, signal }, async () => {
+      if (wanted === "caught-up") mark ??= await this.sourcePosition(view, id, signal);
+      const status = await this.status(id, { signal });
+      options.onStatus?.(status);
+      const verdict = reached(status, wanted, mark);
+      if (verdict instanceof DroverError) throw verdict;
+      return verdict ? status : undefined;
+    });
+  }
+
+  /** Starts a comparison of both sides. @throws DroverError NOT_FOUND, SPEC_INVALID, NO_ANSWER */
+  async startDiff(id: string, diffOptionsInput: DiffOptionsInput = {}, options: AnswerOptions = {}): Promise<{ diffId: string }> {
+    parseContract(diffOptions, diffOptionsInput, "the diff's options");
+    const diffId = newDiffId(new Date());
+    await this.channel.send("diff-start", { ...(await this.reference(id, options)), diffId, options: diffOptionsInput }, options);
+    return { diffId };
+  }
+
+  /** @param diffId `last` is the newest @throws DroverError NOT_FOUND */
+  async showDiff(id: string, diffId = "last", options: CallOptions = {}): Promise<DiffReport> {
+    const view = await this.view();
+    const signal = view.signal(options.signal);
+    return await view.diffs.read(await this.find(view, id, signal), diffId, signal);
+  }
+
+  /** Newest first; without samples. */
+  async listDiffs(id: string, options: CallOptions = {}): Promise<DiffReport[]> {
+    const view = await this.view();
+    const signal = view.signal(options.signal);
+    return await view.diffs.list(await this.find(view, id, signal), signal);
+  }
+
+  /** Waits for a diff's end. @throws DroverError TIMEOUT; DIFF_FAILED when it failed or was stopped */
+  async waitForDiff(id: string, diffId: string, options: WaitForDiffOptions = {}): Promise<DiffReport> {
+    const view = await this.view();
+    const signal = view.signal(options.signal);
+    return await poll(`diff ${diffId} of migration ${id} did not end`, { timeout: options.timeout, signal }, async () => {
+      const report = await this.showDiff(id, diffId, { signal });
+      options.onReport?.(report);
+      if (report.state === "failed" || report.state === "stopped")
+        throw new DroverError("DIFF_FAILED", `diff ${report.diffId} of migration ${id} ${report.state === "stopped" ? "was stopped" : `failed: ${report.lastError?.message ?? "no reason is recorded"}`}`, { cure: `\`drover diff resume ${id} ${report.diffId}\` takes it up again` });
+      return report.state === "completed" ? report : undefined;
+    });
+  }
+
+  async stopDiff(id: string, diffId: string, options: AnswerOptions = {}): Promise<DiffReport> {
+    return await this.diffCommand("diff-stop", id, diffId, options);
+  }
+
+  /** Takes up a stopped or failed diff where it stood. */
+  async resumeDiff(id: string, diffId: string, options: AnswerOptions = {}): Promise<DiffReport> {
+    return await this.diffCommand("diff-resume", id, diffId, options);
+  }
+
+  async deleteDiff(id: string, diffId: string, options: AnswerOptions = {}): Promise<{ id: string; diffId: string }> {
+    await this.channel.send("diff-delete", { ...(await this.reference(id, options)), diffId }, options);
+    return { id, diffId };
+  }
+
+  /** Makes the target equal the source where a diff confirmed a difference; the worker's answer is returned as it is. */
+  async repairDiff(id: string, diffId: string, repair: { dryRun?: boolean } = {}, options: AnswerOptions = {}): Promise<unknown> {
+    return await this.channel.send("diff-repair", { ...(await this.reference(id, options)), diffId, dryRun: repair.dryRun ?? false }, options);
+  }
+
+  /** Ends every connection; calls under way end with ABORTED. */
+  async close(): Promise<void> {
+    await Promise.all([this.loadedView?.then((view) => view.close()), this.channel.close()]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  private async command(name: "pause" | "resume" | "stop", id: string, options: AnswerOptions): Promise<MigrationStatus> {
+    await this.channel.send(name, await this.reference(id, options), options);
+    return await this.status(id, options);
+  }
+
+  private async diffCommand(name: "diff-stop" | "diff-resume", id: string, diffId: string, options: AnswerOptions): Promise<DiffReport> {
+    await this.channel.send(name, { ...(await this.reference(id, options)), diffId }, options);
+    return await this.showDiff(id, diffId, options);
+  }
+
+  /** How a command's payload names a migration. @throws DroverError NOT_FOUND, CONNECTION_LOST */
+  private async reference(id: string, options: CallOptions): Promise<{ migration: string; target: string }> {
+    const view = await this.view();
+    const found = await this.find(view, id, view.signal(options.signal));
+    return { migration: id, target: found.target };
+  }
+
+  private async find(view: StateView, id: string, signal: AbortSignal): Promise<FoundMigration> {
+    const { found, unreachable } = await view.finder.find(id, signal);
+    if (found) return found;
+    throw notFound(id, unreachable);
+  }
+
+  /** The source's position now; null while the migration is not recorded yet. */
+  private async sourcePosition(view: StateView, id: string, signal: AbortSignal): Promise<string | null> {
+    const { found } = await view.finder.find(id, signal);
+    return found ? await view.sources.ask(found.migration.spec.source, signal) : null;
+  }
+
+  /**
+   * Whether the migration is there already. The worker decides; asking first gives the answer also when none runs.
+   * @throws DroverError MIGRATION_CONFLICT
+   */
+  private async lookBeforeStart(spec: MigrationSpec, given: AbortSignal | undefined): Promise<boolean> {
+    // A service that only enqueues need not know the target.
+    if (!this.config.connections.has(spec.target.toUpperCase())) return false;
+    const view = await this.view();
+    const { found } = await view.finder.find(spec.id, view.signal(given));
+    if (found === null) return false;
+    if (isDeepStrictEqual(found.migration.spec, spec)) return true;
+    throw new DroverError("MIGRATION_CONFLICT", `there is a migration "${spec.id}" with another spec`, { cure: `choose another id, or \`drover remove ${spec.id}\` first` });
+  }
+
+  private view(): Promise<StateView> {
+    this.loadedView ??= import("./state-view.js").then(({ StateView }) => new StateView({ config: this.config, backlog: (id) => this.channel.backlog(id) }));
+    return this.loadedView;
+  }
+}
+
+/** Between listing and reading, somebody may have removed it. */
+function ignoreRemoved(error: unknown): null {
+  if (error instanceof DroverError && error.code === "NOT_FOUND") return null;
+  throw error;
+}

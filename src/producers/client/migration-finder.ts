@@ -1,0 +1,111 @@
+/**
+ * Which server holds a migration: the state schemas of all configured connections are asked at once. The first that has
+ * it ends the search, so one that is down costs nothing unless the migration is nowhere else.
+ */
+import { DroverError, type Problem } from "../../shared/errors.js";
+import type { Connections } from "../../shared/mysql/connections.js";
+import type { Session } from "../../shared/mysql/session.js";
+import type { Migration } from "../../shared/state/migrations.js";
+import { readStateVersion } from "../../shared/state/schema.js";
+import type { State } from "../../shared/state/state.js";
+
+/** How long a server may take to answer, in milliseconds. */
+const PATIENCE = 4_000;
+
+export interface FoundMigration {
+  /** The connection whose state schema holds it. */
+  target: string;
+  migration: Migration;
+}
+
+export interface Search<T> {
+  found: T;
+  /** Connections that could not be asked: what they hold is unknown. */
+  unreachable: { connection: string; error: DroverError }[];
+}
+
+export interface MigrationFinderOptions {
+  connections: Connections;
+  state: State;
+  /** Names of the connections to look at. */
+  names: readonly string[];
+}
+
+export class MigrationFinder {
+  private readonly connections: Connections;
+  private readonly state: State;
+  private readonly names: readonly string[];
+
+  constructor(options: MigrationFinderOptions) {
+    this.connections = options.connections;
+    this.state = options.state;
+    this.names = options.names;
+  }
+
+  /** @throws DroverError ABORTED */
+  async find(migration: string, signal: AbortSignal): Promise<Search<FoundMigration | null>> {
+    const done = new AbortController();
+    const search = AbortSignal.any([signal, done.signal]);
+    let hit: FoundMigration | undefined;
+    const unreachable = await this.everywhere(search, async (session, target) => {
+      const record = await this.state.migrations.read(session, migration);
+      if (record === null || !belongs(record, target)) return;
+      hit = { target, migration: record };
+      done.abort();
+    });
+    signal.throwIfAborted();
+    return hit ? { found: hit, unreachable: [] } : { found: null, unreachable };
+  }
+
+  /** All migrations, oldest first. @throws DroverError ABORTED */
+  async list(signal: AbortSignal): Promise<Search<FoundMigration[]>> {
+    const found: FoundMigration[] = [];
+    const unreachable = await this.everywhere(signal, async (session, target) => {
+      const records = await this.state.migrations.list(session);
+      found.push(...records.filter((record) => belongs(record, target)).map((migration) => ({ target, migration })));
+    });
+    signal.throwIfAborted();
+    found.sort((a, b) => a.migration.startedAt.localeCompare(b.migration.startedAt) || a.migration.id.localeCompare(b.migration.id));
+    return { found, unreachable };
+  }
+
+  private async everywhere(signal: AbortSignal, look: (session: Session, target: string) => Promise<void>): Promise<Search<never>["unreachable"]> {
+    const unreachable: Search<never>["unreachable"] = [];
+    await Promise.all(
+      this.names.map(async (target) => {
+        const limit = AbortSignal.timeout(PATIENCE);
+        try {
+          await this.connections.use(target, "target", AbortSignal.any([signal, limit]), async (session) => {
+            if ((await readStateVersion(session, this.state.schema)) !== null) await look(session, target);
+          });
+        } catch (error) {
+          if (signal.aborted) return;
+          unreachable.push({ connection: target, error: searchError(target, error, limit.aborted) });
+        }
+      }),
+    );
+    return unreachable;
+  }
+}
+
+/** The error of a migration that was found nowhere. */
+export function notFound(migration: string, unreachable: Search<unknown>["unreachable"]): DroverError {
+  if (unreachable.length === 0)
+    return new DroverError("NOT_FOUND", `there is no migration "${migration}" on any configured server`, { cure: "`drover status` lists the known ones; the target must be among the connections (DROVER_CONNECTION_…)" });
+  const problems: Problem[] = unreachable.map(({ connection, error }) => ({
+    code: `connection-${connection}`, message: error.message, cure: error.cure ?? `check DROVER_CONNECTION_${connection} and that server`,
+  }));
+  // When a server of another version or with a wrong password is the reason, that is what must be said.
+  const code = unreachable.every(({ error }) => error.code === "CONNECTION_LOST") ? "CONNECTION_LOST" : (unreachable[0] as { error: DroverError }).error.code;
+  return new DroverError(code, `migration "${migration}" was not found, and not every server could be asked`, { problems });
+}
+
+/** A server may be known under two names: only the one that the spec calls its target counts, as for the reconciler. */
+function belongs(migration: Migration, target: string): boolean {
+  return migration.spec.target.toUpperCase() === target.toUpperCase();
+}
+
+function searchError(target: string, error: unknown, late: boolean): DroverError {
+  if (late) return new DroverError("CONNECTION_LOST", `${target}: no answer within ${PATIENCE / 1000} s`);
+  return error instanceof DroverError ? error : new DroverError("BUG", `${target}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+}

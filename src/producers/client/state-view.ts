@@ -1,0 +1,57 @@
+/**
+ * All that the client reads from MySQL. Loaded when it is first needed, so that a service that only enqueues never
+ * loads a MySQL driver.
+ */
+import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
+import type { BacklogSize } from "../../shared/backlog/chain.js";
+import type { Config } from "../../shared/config.js";
+import type { MigrationSpec } from "../../shared/contracts/spec.js";
+import { Connections } from "../../shared/mysql/connections.js";
+import { runPreflight, type Finding } from "../../shared/preflight/index.js";
+import { State } from "../../shared/state/state.js";
+import { DiffReader } from "./diff-reader.js";
+import { MigrationFinder } from "./migration-finder.js";
+import { SourcePositions } from "./source-positions.js";
+import { StatusReader } from "./status-reader.js";
+
+export class StateView {
+  readonly finder: MigrationFinder;
+  readonly sources: SourcePositions;
+  readonly statuses: StatusReader;
+  readonly diffs: DiffReader;
+  private readonly config: Config;
+  private readonly connections: Connections;
+  private readonly ending = new AbortController();
+
+  constructor(options: { config: Config; backlog: (migration: string) => Promise<BacklogSize> }) {
+    const { config } = options;
+    this.config = config;
+    setMaxListeners(0, this.ending.signal);
+    // Not `w-…`: such sessions are a worker's, and are ended when no worker of that name lives.
+    const connections = new Connections({ config, worker: `c-${process.pid}-${randomBytes(3).toString("hex")}` });
+    const state = new State(config.stateSchema);
+    this.connections = connections;
+    this.finder = new MigrationFinder({ connections, state, names: [...config.connections.keys()] });
+    this.sources = new SourcePositions(connections);
+    this.statuses = new StatusReader({ connections, state, sources: this.sources, backlog: options.backlog });
+    this.diffs = new DiffReader({ connections, state });
+  }
+
+  async preflight(spec: MigrationSpec, signal: AbortSignal): Promise<Finding[]> {
+    return await runPreflight({ config: this.config, connections: this.connections, spec, stateSchema: this.config.stateSchema, signal });
+  }
+
+  /** The caller's signal, which also fires when the client is closed. */
+  signal(given: AbortSignal | undefined): AbortSignal {
+    if (given === undefined) return this.ending.signal;
+    const signal = AbortSignal.any([given, this.ending.signal]);
+    setMaxListeners(0, signal);
+    return signal;
+  }
+
+  close(): void {
+    this.ending.abort(new Error("the client was closed"));
+    this.connections.close();
+  }
+}

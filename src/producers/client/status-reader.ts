@@ -1,0 +1,92 @@
+/** Puts a migration's status together: the state schema on the target, the source's position, the backlog in Redis. */
+import type { BacklogSize } from "../../shared/backlog/chain.js";
+import type { MigrationStatus } from "../../shared/contracts/status.js";
+import { DroverError } from "../../shared/errors.js";
+import type { ByteSql } from "../../shared/mysql/bytes.js";
+import type { Connections } from "../../shared/mysql/connections.js";
+import { positionCovers } from "../../shared/mysql/position.js";
+import type { State } from "../../shared/state/state.js";
+import { isoOf, NOW } from "../../shared/state/values.js";
+import type { FoundMigration } from "./migration-finder.js";
+import type { SourcePositions } from "./source-positions.js";
+import { applyRate, etaSeconds, lagSeconds, stuck, tableStatus } from "./status-figures.js";
+
+/** How long the target may take to answer, in milliseconds. */
+const PATIENCE = 10_000;
+
+export interface StatusReaderOptions {
+  connections: Connections;
+  state: State;
+  sources: SourcePositions;
+  /** @throws DroverError REDIS_UNAVAILABLE */
+  backlog: (migration: string) => Promise<BacklogSize>;
+}
+
+export class StatusReader {
+  private readonly connections: Connections;
+  private readonly state: State;
+  private readonly sources: SourcePositions;
+  private readonly backlog: StatusReaderOptions["backlog"];
+
+  constructor(options: StatusReaderOptions) {
+    this.connections = options.connections;
+    this.state = options.state;
+    this.sources = options.sources;
+    this.backlog = options.backlog;
+  }
+
+  /** @throws DroverError CONNECTION_LOST (the target), NOT_FOUND (removed meanwhile), ABORTED */
+  async read(found: FoundMigration, signal: AbortSignal): Promise<MigrationStatus> {
+    const id = found.migration.id;
+    const [recorded, source, backlog] = await Promise.all([
+      this.recorded(found, signal),
+      this.sources.read(found.migration.spec.source, signal),
+      this.backlog(id).catch((error: unknown) => asDroverError(error)),
+    ]);
+    const { migration, fence, now } = recorded;
+    const redisError = backlog instanceof DroverError ? backlog : null;
+    const caughtUp = fence !== null && source !== null && positionCovers(fence.position, source);
+    const isStuck = stuck(migration, caughtUp, now);
+    return {
+      id,
+      phase: migration.phase,
+      tables: recorded.tables,
+      position: { applied: fence?.position ?? "", source },
+      lagSeconds: lagSeconds(fence, source, now),
+      backlog: backlog instanceof DroverError ? { batches: 0, bytes: 0 } : backlog,
+      rates: { copyRowsPerSecond: Math.round(recorded.copyRate), applyRowsPerSecond: applyRate(fence, now) },
+      etaSeconds: etaSeconds(migration, recorded.tables, recorded.copyRate),
+      error: migration.error,
+      // Without Redis no job runs, whatever the last recorded error was.
+      stuck: isStuck === null || redisError === null ? isStuck : { ...isStuck, reason: redisError.message },
+      startedAt: migration.startedAt,
+      updatedAt: migration.updatedAt,
+    };
+  }
+
+  private async recorded(found: FoundMigration, signal: AbortSignal) {
+    const { state } = this;
+    const id = found.migration.id;
+    const limit = AbortSignal.timeout(PATIENCE);
+    try {
+      return await this.connections.use(found.target, "target", AbortSignal.any([signal, limit]), async (session) => {
+        const migration = await state.migrations.require(session, id);
+        const tables = await state.tables.list(session, id);
+        const totals = new Map((await state.chunks.totals(session, id)).map((t) => [t.table, t]));
+        const fence = await state.fence.read(session, id);
+        const copyRate = migration.phase === "copying" ? await state.chunks.rate(session, id) : 0;
+        const [clock] = await session.rows(`SELECT ${NOW} AS now` as ByteSql);
+        // The target's clock wrote all the times that are compared with it.
+        const now = Date.parse((clock && isoOf(clock, "now")) ?? "");
+        return { migration, fence, copyRate, now, tables: tables.map((table) => tableStatus(table, totals.get(table.number))) };
+      });
+    } catch (error) {
+      if (limit.aborted && !signal.aborted) throw new DroverError("CONNECTION_LOST", `${found.target}: no answer within ${PATIENCE / 1000} s`, { cause: error });
+      throw error;
+    }
+  }
+}
+
+function asDroverError(error: unknown): DroverError {
+  return error instanceof DroverError ? error : new DroverError("REDIS_UNAVAILABLE", error instanceof Error ? error.message : String(error));
+}

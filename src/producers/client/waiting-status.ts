@@ -1,0 +1,21 @@
+/** A migration whose `start` command is still in the queue. */
+import type { MigrationStatus } from "../../shared/contracts/status.js";
+import type { UnansweredStart } from "./command-channel.js";
+
+/** The status of a migration that no worker has recorded yet. */
+export function waitingStatus(id: string, start: UnansweredStart): MigrationStatus {
+  return {
+    id,
+    phase: "planning",
+    tables: [],
+    position: { applied: "", source: null },
+    lagSeconds: null,
+    backlog: { batches: 0, bytes: 0 },
+    rates: { copyRowsPerSecond: 0, applyRowsPerSecond: 0 },
+    etaSeconds: null,
+    error: null,
+    stuck: { since: start.since, reason: "no worker has taken up the start command yet; is one running?" },
+    startedAt: start.since,
+    updatedAt: start.since,
+  };
+}
