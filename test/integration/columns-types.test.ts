@@ -92,7 +92,7 @@ export const TYPE_CASES: [type: string, values: string[]][] = [
   ["point srid 4326", ["ST_GeomFromText('POINT(30 10)',4326)"]],
   ["linestring", ["ST_GeomFromText('LINESTRING(0 0,1 1)')"]],
   ["polygon", ["ST_GeomFromText('POLYGON((0 0,10 0,10 10,0 10,0 0))')"]],
-  ["multipoint", ["ST_GeomFromText('MULTIPOINT((0 0),(1 1))')"]],
+  ["multipoint", ["ST_GeomFromText('MULTIPOINT(0 0,1 1)')"]],
   ["multilinestring", ["ST_GeomFromText('MULTILINESTRING((0 0,1 1))')"]],
   ["multipolygon", ["ST_GeomFromText('MULTIPOLYGON(((0 0,10 0,10 10,0 10,0 0)))')"]],
   ["geometrycollection", ["ST_GeomFromText('GEOMETRYCOLLECTION(POINT(1 1),LINESTRING(0 0,1 1))')"]],
@@ -112,16 +112,17 @@ const independentFor = (type: string) =>
   : independent;
 
 describe("every type, every boundary value", () => {
-  it.each(TYPE_CASES.map(([type, values], i) => ({ type, values, i })))("$type", async ({ type, values, i }) => {
+  it.for(TYPE_CASES.map(([type, values], i) => ({ type, values, i })))("$type", async ({ type, values, i }, { skip }) => {
     const { schema } = server;
     using session = await server.open();
+    skip(session.isMariaDb && /^vector|^json|gb18030|srid/.test(type), "not on MariaDB");
     const run = (text: string) => session.run(text as ByteSql);
     const [s, l, r] = [`s${i}`, `l${i}`, `r${i}`];
     await run("SET NAMES utf8mb4");
     await session.run(utf8Sql(`CREATE TABLE ${s} (id int NOT NULL PRIMARY KEY, v ${type} NULL, z int NOT NULL DEFAULT 9)`));
     await run(`CREATE TABLE ${l} LIKE ${s}`);
     await run(`CREATE TABLE ${r} LIKE ${s}`);
-    for (const [n, value] of [...values, "NULL"].entries()) await session.run(utf8Sql(`INSERT INTO ${s} (id, v) VALUES (${n}, ${value})`));
+    await session.run(utf8Sql(`INSERT INTO ${s} (id, v) VALUES ${[...values, "NULL"].map((value, n) => `(${n}, ${value})`).join(",")}`));
     await run("SET NAMES binary");
     const definition = await readTableDefinition(session, schema, s);
     if (!definition) throw new Error("no definition");
