@@ -47,6 +47,7 @@ export async function openSession(address: ServerAddress, options: SessionOption
     connectAttributes: { program_name: "drover", drover_worker: options.worker, drover_role: options.role, drover_deployment: options.deployment },
   });
   const isMariaDb = await handshake(connection, address, options.signal);
+  keepBytes(connection);
   const session = new MysqlSession({ connection, server: address.name, signal: options.signal, isMariaDb });
   try {
     await session.run(boundsStatement(options.role, isMariaDb));
@@ -59,6 +60,16 @@ export async function openSession(address: ServerAddress, options: SessionOption
     throw error;
   }
   return session;
+}
+
+/**
+ * The driver takes on a character set that a statement sets (the server reports it by session tracking) and would then
+ * encode byte SQL as UTF-8, every byte from 0x80 on doubled. Statements of ours are bytes whatever the session's character set is.
+ */
+function keepBytes(connection: Connection): void {
+  const { config } = connection as unknown as { config: { charsetNumber: number } };
+  const binary = config.charsetNumber;
+  Object.defineProperty(config, "charsetNumber", { get: () => binary, set: () => undefined });
 }
 
 function handshake(connection: Connection, address: ServerAddress, signal: AbortSignal): Promise<boolean> {
