@@ -32,6 +32,8 @@ export function filterObstacle(filter: string): FilterObstacle | null {
       if (text === ";") return { what: 'has a ";"', cure: "write one condition, not statements" };
       if (text === "@") return { what: "uses a variable, which has no meaning on another connection", cure: "write the value itself" };
       if (text === "?") return { what: 'has a "?", which is no parameter here', cure: "write the value itself" };
+      // Before a parenthesis a qualified name is a stored function's: nobody knows what it reads, or whether the target has the same.
+      if (text === "(" && tokens[i - 2]?.text === "." && tokens[i - 1]?.kind !== "mark") return { what: "calls a stored function", cure: "write the condition itself" };
       depth += text === "(" ? 1 : text === ")" ? -1 : 0;
       if (depth < 0) return { what: "closes a parenthesis that it has not opened", cure: "balance the parentheses" };
     } else if (kind === "word") {

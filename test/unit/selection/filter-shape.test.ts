@@ -39,6 +39,8 @@ describe("a filter is one expression", () => {
     ["created > unix_timestamp()", "UNIX_TIMESTAMP"],
     ["a = @x", "variable"],
     ["a = @@sql_mode", "variable"],
+    ["shop.f(a) = 1", "stored function"],
+    ["`shop` . `f` (a) = 1", "stored function"],
     ["a = ?", '"?"'],
   ])("refuses %j", (filter, what) => expect(filterObstacle(filter)?.what).toContain(what));
 });

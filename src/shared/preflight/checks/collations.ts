@@ -17,7 +17,7 @@ export const collations: Check = {
       for (const [where, collation] of collationsOf(definition)) if (!knows(target, collation)) users.set(collation, [...(users.get(collation) ?? []), where]);
     }
     return [...users].map(([collation, where]) =>
-      failure("collation-missing", `${target.name}: ${versionName(target.version)} does not know the collation ${collation} of ${listed(where)}`, `change them on the source to one that both servers know (ALTER TABLE … CONVERT TO CHARACTER SET … COLLATE …), or create the target tables by hand and set existingTarget to resume`),
+      failure("collation-missing", `${target.name}: ${versionName(target.version)} does not know the collation ${collation} of ${listed(where)}`, "change them on the source to a collation that both servers know: ALTER TABLE … CONVERT TO CHARACTER SET … COLLATE …; or leave the tables out"),
     );
   },
 };
