@@ -96,6 +96,12 @@ export class BinlogDecoder {
     }
   }
 
+  /** Gives back the memory of a compressed transaction that is not worked off to its end. */
+  close(): void {
+    this.payload?.close();
+    this.payload = null;
+  }
+
   private formatDescription(bytes: Buffer, start: number, end: number): void {
     if (this.open) throw new DecodeError("a transaction has no end");
     const format = decodeFormatDescription(bytes, start, end);

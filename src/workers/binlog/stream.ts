@@ -4,6 +4,7 @@ import { BinlogDecoder } from "./binlog-decoder.js";
 import { DumpConnection, type RawPacket } from "./dump-connection.js";
 import type { BinlogHandler } from "./events.js";
 import { streamError } from "./stream-error.js";
+import { loadZstd } from "./zstd.js";
 
 export interface BinlogStreamOptions {
   host: string;
@@ -53,6 +54,7 @@ const SLICE_MILLISECONDS = 15;
  * @throws DroverError CONNECTION_LOST, STATEMENT_REFUSED, BINLOG_PURGED, ABORTED
  */
 export async function openBinlogStream(options: BinlogStreamOptions): Promise<BinlogStream> {
+  await loadZstd();
   const stream = new Stream(options);
   return await stream.opened;
 }
@@ -215,6 +217,7 @@ class Stream implements BinlogStream {
     this.watch = null;
     this.signal.removeEventListener("abort", this.onAbort);
     await this.dump.close();
+    this.decoder.close();
     this.rejectOpened(error ?? abortedError(this.signal));
     if (error === null) this.resolveEnded();
     else this.rejectEnded(error);
