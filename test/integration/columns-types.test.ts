@@ -1,6 +1,7 @@
 /** Every type × its boundary values: read as text rows, written by both writers, compared by HEX on the server (cases 22, 26–30). */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LoadWriter } from "../../src/shared/columns/load-writer.js";
+import { BYTE_LITERALS, TEXT_LITERALS } from "../../src/shared/columns/literals.js";
 import { readTableDefinition } from "../../src/shared/columns/read-table.js";
 import { ReplaceWriter } from "../../src/shared/columns/replace-writer.js";
 import { selectList } from "../../src/shared/columns/select-list.js";
@@ -118,12 +119,12 @@ describe("every type, every boundary value", () => {
     skip(session.isMariaDb && /^vector|^json|gb18030|srid/.test(type), "not on MariaDB");
     const run = (text: string) => session.run(text as ByteSql);
     const [s, l, r] = [`s${i}`, `l${i}`, `r${i}`];
-    await run("SET NAMES utf8mb4");
+    await run(TEXT_LITERALS);
     await session.run(utf8Sql(`CREATE TABLE ${s} (id int NOT NULL PRIMARY KEY, v ${type} NULL, z int NOT NULL DEFAULT 9)`));
     await run(`CREATE TABLE ${l} LIKE ${s}`);
     await run(`CREATE TABLE ${r} LIKE ${s}`);
     await session.run(utf8Sql(`INSERT INTO ${s} (id, v) VALUES ${[...values, "NULL"].map((value, n) => `(${n}, ${value})`).join(",")}`));
-    await run("SET NAMES binary");
+    await run(BYTE_LITERALS);
     const definition = await readTableDefinition(session, schema, s);
     if (!definition) throw new Error("no definition");
     const load = new LoadWriter(definition, { schema, table: l });

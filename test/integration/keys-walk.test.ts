@@ -1,5 +1,6 @@
 /** Every kind of key is walked, cut, read by ranges and deleted by key: every row once, in the server's order, by index ranges (cases 18–24). */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BYTE_LITERALS, TEXT_LITERALS } from "../../src/shared/columns/literals.js";
 import { readTableDefinition } from "../../src/shared/columns/read-table.js";
 import { copiedColumns, type TableDefinition } from "../../src/shared/columns/table-definition.js";
 import { rowCells } from "../../src/shared/columns/text-row.js";
@@ -89,7 +90,7 @@ describe("walking a key", () => {
     using session = await server.open();
     skip(mysqlOnly === true && session.isMariaDb, "not on MariaDB");
     const table = `w${i}`;
-    await session.run("SET NAMES utf8mb4" as ByteSql);
+    await session.run(TEXT_LITERALS);
     const key = index ?? `PRIMARY KEY (${columns.map((_, c) => `k${c}`).join(",")})`;
     // The key's columns stand apart and out of order, among others.
     const definitions = columns.map((type, c) => `k${c} ${type} NOT NULL, w${c} varchar(300) NULL`).reverse().join(", ");
@@ -97,7 +98,7 @@ describe("walking a key", () => {
     const names = columns.map((_, c) => `k${c}`).join(",");
     const values = rows.map((row, n) => `(${row}, ${n % 3 === 0 ? "NULL" : `REPEAT('v', ${n * 20})`})`);
     await session.run(utf8Sql(`INSERT INTO ${table} (${names}, v0) VALUES ${values.join(",")}`));
-    await session.run("SET NAMES binary" as ByteSql);
+    await session.run(BYTE_LITERALS);
     await session.run(`ANALYZE TABLE ${table}` as ByteSql).catch(() => undefined);
     using reader = await server.open();
     await walk(reader, await definitionOf(reader, table), rows.length, noRange ?? false);

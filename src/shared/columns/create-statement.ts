@@ -4,11 +4,12 @@
  * - Non-unique BTREE indexes may be left out, to be built after the rows: two to three times faster than keeping them up
  *   row by row. FULLTEXT and SPATIAL indexes stay (InnoDB builds only one FULLTEXT at a time), and so does an index that the
  *   table cannot be created without: for its AUTO_INCREMENT column, or for a foreign key (InnoDB would make one up).
- * - Every character column names its collation, and so does the table: what `utf8mb4` alone means differs by version.
+ * - Where MySQL 5.7 writes `utf8mb4` without a collation, its collation is named: the default is another one from 8.0 on.
  *
  * Foreign keys stay in the CREATE: under `foreign_key_checks=0` the referenced table need not exist yet. A reference without
  * a schema means the target's schema; the name of a renamed table is not followed.
  */
+import { BYTE_LITERALS, TEXT_LITERALS } from "./literals.js";
 import { qualified, sql, utf8Sql, type ByteSql } from "../mysql/bytes.js";
 import { blankQuoted, parseShowCreate, quotedName, skipQuoted } from "./show-create.js";
 import type { ColumnDefinition, TableDefinition, TableName } from "./table-definition.js";
@@ -43,9 +44,9 @@ export function addIndexStatements(target: TableName, deferred: readonly string[
   return asText(sql`ALTER TABLE ${qualified(target.schema, target.table)} ${utf8Sql(deferred.join(", "))}`);
 }
 
-/** DDL holds text, not bytes: a default or a member of an ENUM is converted from the client's character set to the column's. */
+/** DDL holds text, not bytes: a default or a member of an ENUM is converted to the column's character set. */
 function asText(statement: ByteSql): ByteSql[] {
-  return ["SET NAMES utf8mb4" as ByteSql, statement, "SET NAMES binary" as ByteSql];
+  return [TEXT_LITERALS, statement, BYTE_LITERALS];
 }
 
 function isBtree(definition: TableDefinition, item: string): boolean {
@@ -84,16 +85,14 @@ function namesIn(item: string, start: number): string[] {
   return names;
 }
 
-/** A column's item with its character set and collation named. */
+/** A column's item with its collation named, where the text leaves it to the server's version: `CHARACTER SET utf8mb4` alone. */
 function withCollation(definition: TableDefinition, item: string): string {
   const name = quotedName(item);
   const column: ColumnDefinition | undefined = definition.columns.find((c) => c.name === name);
-  if (column?.charset == null || column.collation === null) return item;
-  const head = `${item.slice(0, skipQuoted(item, 0))} ${column.columnType}`;
-  // A type that is written differently here than in information_schema stays as it is; preflight compares the result.
-  if (!item.startsWith(head)) return item;
-  const rest = item.slice(head.length).replace(/^ CHARACTER SET \w+/, "").replace(/^ COLLATE \w+/, "");
-  return `${head} CHARACTER SET ${column.charset} COLLATE ${column.collation}${rest}`;
+  if (column?.collation == null) return item;
+  const head = `${item.slice(0, skipQuoted(item, 0))} ${column.columnType} CHARACTER SET utf8mb4`;
+  if (!item.startsWith(head) || / COLLATE/y.test(item.slice(head.length))) return item;
+  return `${head} COLLATE ${column.collation}${item.slice(head.length)}`;
 }
 
 /** MySQL 5.7 leaves a default collation out; `utf8mb4`'s default there is not that of 8.0. */

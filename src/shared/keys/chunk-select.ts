@@ -5,21 +5,14 @@ import { qualified, sql, utf8Sql, type ByteSql } from "../mysql/bytes.js";
 import { keyOfTable } from "./key-columns.js";
 import { keyIn, keyPredicate, type KeyRange } from "./key-predicate.js";
 
+export { TEXT_LITERALS as FILTER_NAMES, BYTE_LITERALS as BINARY_NAMES } from "../columns/literals.js";
+
 /**
- * What to read: a key range, and the user's filter. A filter's string literals mean what the session's character set says:
- * run statements with a filter under `FILTER_NAMES`, all others work under any.
+ * What to read: a key range, and the user's filter. A statement with a filter runs between `FILTER_NAMES` and `BINARY_NAMES`, else the filter's strings would be compared as bytes; statements without one work under both.
  */
 export interface ChunkRange extends KeyRange {
   where?: string | null;
 }
-
-/**
- * Settings under which a user's filter means what it means in any utf8mb4 client, while results stay raw bytes.
- * Our own literals carry introducers and do not mind.
- */
-export const FILTER_NAMES = "SET NAMES utf8mb4, SESSION character_set_results=NULL" as ByteSql;
-/** Back to what `openSession` sets. */
-export const BINARY_NAMES = "SET NAMES binary" as ByteSql;
 
 /**
  * All copied columns of a chunk's rows, in key order: a reader that stops early has a contiguous part of the range, and the
