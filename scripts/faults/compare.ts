@@ -1,0 +1,49 @@
+/** The independent full comparison: every column of every row as HEX, both sides in key order. Nothing of Drover's is used. */
+import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
+
+/** @returns what differs, in words; empty when both sides are equal */
+export async function compareSchemas(sourceUrl: string, targetUrl: string, schema: string): Promise<string[]> {
+  const [source, target] = await Promise.all([mysql.createConnection(sourceUrl), mysql.createConnection(targetUrl)]);
+  try {
+    const differences: string[] = [];
+    const names = await tables(source, schema);
+    const others = await tables(target, schema);
+    if (names.join() !== others.join()) return [`tables: ${names.join()} and ${others.join()}`];
+    for (const table of names) differences.push(...(await compareTable(source, target, schema, table)));
+    return differences;
+  } finally {
+    source.destroy();
+    target.destroy();
+  }
+}
+
+async function tables(db: Connection, schema: string): Promise<string[]> {
+  const [rows] = await db.query<RowDataPacket[]>("SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA=? AND TABLE_TYPE='BASE TABLE' ORDER BY 1", [schema]);
+  return rows.map((row) => String(row["name"]));
+}
+
+async function compareTable(source: Connection, target: Connection, schema: string, table: string): Promise<string[]> {
+  const [sourceColumns, targetColumns] = await Promise.all([columns(source, schema, table), columns(target, schema, table)]);
+  if (sourceColumns.join() !== targetColumns.join()) return [`${table}: columns ${sourceColumns.join()} and ${targetColumns.join()}`];
+  const list = sourceColumns.map((c) => `IFNULL(HEX(CAST(${mysql.escapeId(c)} AS BINARY)), '-')`).join(", ");
+  const statement = `SELECT CONCAT_WS(',', ${list}) AS line FROM ${mysql.escapeId(schema)}.${mysql.escapeId(table)}`;
+  const [a, b] = await Promise.all([lines(source, statement), lines(target, statement)]);
+  const missing = a.filter((line, i) => line !== b[i]).length;
+  return a.length === b.length && missing === 0 ? [] : [`${table}: ${a.length} and ${b.length} rows, ${missing} lines differ; only on the source ${only(a, b)}, only on the target ${only(b, a)}`];
+}
+
+async function columns(db: Connection, schema: string, table: string): Promise<string[]> {
+  const [rows] = await db.query<RowDataPacket[]>("SELECT COLUMN_NAME AS name FROM information_schema.COLUMNS WHERE TABLE_SCHEMA=? AND TABLE_NAME=? ORDER BY ORDINAL_POSITION", [schema, table]);
+  return rows.map((row) => String(row["name"]));
+}
+
+/** Sorted here, as text, so that neither server's idea of order matters. */
+async function lines(db: Connection, statement: string): Promise<string[]> {
+  const [rows] = await db.query<RowDataPacket[]>(statement);
+  return rows.map((row) => String(row["line"])).sort();
+}
+
+function only(a: readonly string[], b: readonly string[]): number {
+  const other = new Set(b);
+  return a.filter((line) => !other.has(line)).length;
+}

@@ -1,0 +1,92 @@
+/** The phases in which a fault strikes: how to get there, and how to tell that work goes on again. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Rig } from "./rig.js";
+import type { Random } from "./random.js";
+
+export const PHASES = ["planning", "copying", "catching-up", "streaming", "diff"] as const;
+export type PhaseName = (typeof PHASES)[number];
+
+export const MIGRATION = "m";
+
+/** Waits until the run is in the phase. */
+export async function reach(phase: PhaseName, rig: Rig, random: Random): Promise<void> {
+  if (phase === "planning") return await sleep(random.below(300));
+  if (phase === "copying") {
+    await until(async () => (await chunksDone(rig)) >= 3 + random.below(8), 60_000, "the copy to begin");
+    return;
+  }
+  if (phase === "catching-up") {
+    await until(async () => ["catching-up", "streaming"].includes(await phaseOf(rig)), 120_000, "catching-up");
+    return;
+  }
+  await until(async () => (await phaseOf(rig)) === "streaming", 120_000, "streaming");
+  if (phase === "streaming") return await sleep(500 + random.below(1_000));
+  await rig.client.startDiff(MIGRATION, {});
+  await until(async () => (await diffChunksDone(rig)) > 0, 60_000, "the diff to begin");
+}
+
+/**
+ * Takes note of what is under way, and returns a function that waits until all of it is done: recovery is over when the
+ * work that the fault hit has been done, by whomever.
+ */
+export async function recovery(phase: PhaseName, rig: Rig): Promise<() => Promise<void>> {
+  if (phase === "planning") return () => until(async () => (await phaseOf(rig)) !== "planning" && (await chunksDone(rig)) > 0, 120_000, "the copy to begin");
+  if (phase === "copying") {
+    const open = await rig.state<{ table_number: number; number: number }>("SELECT table_number, number FROM @state.chunks WHERE state='pending' ORDER BY table_number, number LIMIT 4");
+    const ids = open.map((c) => `(${c.table_number},${c.number})`).join(",") || "(0,0)";
+    // A table that started over has new chunks: then the old ones are gone, and that counts as done.
+    return () => until(async () => (await rig.state(`SELECT 1 FROM @state.chunks WHERE state='pending' AND (table_number, number) IN (${ids})`)).length === 0, 120_000, "the chunks under way");
+  }
+  if (phase === "diff") {
+    const open = await rig.state<{ table_number: number; number: number }>("SELECT table_number, number FROM @state.diff_chunks WHERE state='pending' ORDER BY table_number, number LIMIT 4");
+    const ids = open.map((c) => `(${c.table_number},${c.number})`).join(",") || "(0,0)";
+    return () => until(async () => (await rig.state(`SELECT 1 FROM @state.diff_chunks WHERE state='pending' AND (table_number, number) IN (${ids})`)).length === 0, 120_000, "the diff chunks under way");
+  }
+  const position = await rig.sourcePosition();
+  return () => until(async () => await applied(rig, position), 120_000, "what was committed before the fault to be applied");
+}
+
+/** Rows of the chunks that were under way: at most these are read a second time. */
+export async function rowsUnderWay(phase: PhaseName, rig: Rig, chunkRows: number): Promise<number> {
+  if (phase !== "copying" && phase !== "planning") return 0;
+  const open = await rig.state("SELECT 1 FROM @state.chunks WHERE state='pending' LIMIT 4").catch(() => []);
+  return open.length * chunkRows;
+}
+
+export async function applied(rig: Rig, position: string): Promise<boolean> {
+  const rows = await rig.state<{ ok: number }>(`SELECT GTID_SUBSET('${position}', position) AS ok FROM @state.fence WHERE migration='${MIGRATION}'`);
+  return rows[0]?.ok === 1;
+}
+
+export async function phaseOf(rig: Rig): Promise<string> {
+  const rows = await rig.state<{ phase: string; error: string | null }>(`SELECT phase, error FROM @state.migrations WHERE id='${MIGRATION}'`);
+  if (rows[0]?.phase === "failed") throw new Error(`the migration failed: ${rows[0].error}`);
+  return rows[0]?.phase ?? "none";
+}
+
+async function chunksDone(rig: Rig): Promise<number> {
+  const rows = await rig.state<{ n: number }>("SELECT COUNT(*) AS n FROM @state.chunks WHERE state='done'");
+  return Number(rows[0]?.n ?? 0);
+}
+
+async function diffChunksDone(rig: Rig): Promise<number> {
+  const rows = await rig.state<{ n: number }>("SELECT COUNT(*) AS n FROM @state.diff_chunks WHERE state<>'pending'");
+  return Number(rows[0]?.n ?? 0);
+}
+
+/** Polls; a server that is away counts as "not yet". @throws when it takes longer than `patience` milliseconds */
+export async function until(done: () => Promise<boolean>, patience: number, what: string): Promise<void> {
+  const deadline = Date.now() + patience;
+  let last = "";
+  while (Date.now() < deadline) {
+    try {
+      if (await done()) return;
+      last = "";
+    } catch (error) {
+      last = error instanceof Error ? error.message : String(error);
+      if (last.startsWith("the migration failed")) throw error;
+    }
+    await sleep(50);
+  }
+  throw new Error(`waited ${patience} ms for ${what}${last === "" ? "" : ` (${last})`}`);
+}
