@@ -252,8 +252,8 @@ export class BinlogDecoder {
     }
   }
 
-  private statement(statement: Parameters<BinlogHandler["statement"]>[0]): void {
-    if (!this.ignoredAlter) this.handler.statement(statement);
+  private statement(statement: ReturnType<typeof decodeQuery>): void {
+    if (!this.ignoredAlter) this.handler.statement({ ...statement, withRows: this.inTransaction });
     if (!this.inTransaction) this.commit();
   }
 

@@ -59,7 +59,20 @@ export interface BinlogStatement {
   schema: string;
   /** Collation id of character_set_client, the encoding of `sql`. */
   clientCollation: number;
+  /** Ids of collation_connection and collation_server. */
+  connectionCollation: number;
+  serverCollation: number;
   sqlMode: bigint;
+  /** `@@timestamp` of the session: seconds and microseconds, for CURRENT_TIMESTAMP. */
+  timestamp: string;
+  /** `@@time_zone`, where the statement depends on it. */
+  timeZone: string | null;
+  /** Collation id of default_collation_for_utf8mb4; null where the server has no such setting. */
+  utf8mb4Collation: number | null;
+  /** explicit_defaults_for_timestamp; null where the server does not say. */
+  explicitDefaults: boolean | null;
+  /** Its transaction may hold rows as well: CREATE TABLE … SELECT, a statement-format change. */
+  withRows: boolean;
 }
 
 export interface BinlogHandler {
