@@ -82,8 +82,8 @@ describe("MariaDB", () => {
     expect(errors(await between(maria, maria, { tables: [{ schema: "unseen", targetSchema: "u2" }] }))).toEqual(["binlog-filter"]);
     expect(errors(await between(maria, maria, { tables: [{ schema: "seen", include: ["p*"], targetSchema: "seen2" }] }))).toEqual(["table-kind"]);
     const cross = await between(filtered, maria, { tables: [{ schema: "shop", targetSchema: "u2" }] });
-    expect(errors(cross)).toEqual(["collation-missing"]);
-    expect(blocking(cross)[0]?.message).toMatch(/utf8mb4_0900_as_cs of shop\.t\.s|utf8mb4_0900_ai_ci of the table shop\.t/);
+    expect(errors(cross)).toEqual(["collation-missing", "collation-missing"]);
+    expect(blocking(cross).map((finding) => finding.message).join()).toMatch(/utf8mb4_0900_as_cs of shop\.t\.s,.*utf8mb4_0900_ai_ci of the table shop\.t/);
     expect(codes(cross)).toContain("server-flavors");
   });
 
@@ -103,7 +103,9 @@ describe("MariaDB", () => {
     expect(await follow(position?.["position"] as string)).toEqual([]);
     expect(await follow("4bd342eb-ed22-11f1-8911-02fc00000001:1-5")).toEqual(["start-position"]);
     expect(await follow("0-1-99999999")).toEqual(["start-position-ahead"]);
-    await maria.query("FLUSH BINARY LOGS; PURGE BINARY LOGS BEFORE NOW() + INTERVAL 1 DAY");
+    await maria.query("FLUSH BINARY LOGS");
+    // The old file can go only after a checkpoint that comes a moment later.
+    await expect.poll(async () => (await maria.query("PURGE BINARY LOGS BEFORE NOW() + INTERVAL 1 DAY"), (await maria.query("SHOW BINARY LOGS")).length), { timeout: 5_000 }).toBe(1);
     const [server] = await maria.query("SELECT @@server_id AS id");
     expect(await follow(`0-${server?.["id"]}-1`)).toEqual(["start-position-purged"]);
   });
