@@ -149,8 +149,12 @@ class Stream implements BinlogStream {
     setImmediate(() => {
       if (this.paused || this.finished !== null) return;
       this.lastPacketAt = Date.now();
-      if (this.inPayload) this.workOff();
-      else this.dump.resume();
+      try {
+        if (!this.workOff()) return this.paused ? undefined : this.goOn();
+      } catch (error) {
+        return this.fail(error);
+      }
+      if (!this.paused) this.dump.resume();
     });
   }
 
@@ -165,29 +169,26 @@ class Stream implements BinlogStream {
     }
     try {
       // A byte of status before the event: 0, as errors have been sorted out.
-      if (this.decoder.event(packet.buffer, packet.offset + 1, packet.end)) {
-        this.inPayload = true;
-        this.dump.pause();
-        this.workOff();
-      }
+      if (!this.decoder.event(packet.buffer, packet.offset + 1, packet.end)) return;
+      this.inPayload = true;
+      // Small ones, the most, are done in this slice; the packets behind a large one wait.
+      if (this.workOff()) return;
+      this.dump.pause();
+      this.goOn();
     } catch (error) {
       this.fail(error);
     }
   }
 
-  /** Decodes a slice of the compressed transaction, and then lets others run. */
-  private workOff(): void {
+  /** Decodes a slice of the compressed transaction, if there is one; returns whether nothing of it is left. */
+  private workOff(): boolean {
+    if (!this.inPayload) return true;
     const until = performance.now() + SLICE_MILLISECONDS;
-    try {
-      while (this.decoder.step()) {
-        if (this.finished !== null || this.paused) return;
-        if (performance.now() >= until) return this.goOn();
-      }
-    } catch (error) {
-      return this.fail(error);
+    while (this.decoder.step()) {
+      if (this.finished !== null || this.paused || performance.now() >= until) return false;
     }
     this.inPayload = false;
-    if (!this.paused) this.goOn();
+    return true;
   }
 
   /** Runs each second: notices a dead connection, keeps the other one alive. */
