@@ -3,7 +3,7 @@ export { DroverClient } from "./client/drover-client.js";
 export type { CallOptions, MigrationList, StartOptions, StartResult, WaitForDiffOptions, WaitForOptions, WaitOptions } from "./client/drover-client.js";
 export type { DroverClientOptions } from "./client/client-options.js";
 export type { AnswerOptions } from "./client/command-channel.js";
-export type { WaitPhase } from "./client/wait-for.js";
+export type { WaitPhase } from "./client/wait-phases.js";
 export { loadConfig, type Config } from "../shared/config.js";
 export type { DiffOptionsInput, DiffReport, DiffSample, DiffState, DiffTableReport } from "../shared/contracts/diff.js";
 export type { MigrationSpecInput } from "../shared/contracts/spec.js";

@@ -17,7 +17,7 @@ import { newDiffId } from "./diff-id.js";
 import { notFound, type FoundMigration } from "./migration-finder.js";
 import { poll } from "./poll.js";
 import type { StateView } from "./state-view.js";
-import type { WaitPhase } from "./wait-for.js";
+import type { WaitPhase } from "./wait-phases.js";
 import { waitingStatus } from "./waiting-status.js";
 
 export interface CallOptions {

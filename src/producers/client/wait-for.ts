@@ -2,13 +2,7 @@
 import type { MigrationStatus, Phase } from "../../shared/contracts/status.js";
 import { DroverError } from "../../shared/errors.js";
 import { positionCovers } from "../../shared/mysql/position.js";
-
-export const WAIT_PHASES = ["copied", "streaming", "caught-up", "stopped"] as const;
-/**
- * `copied`: all rows are on the target. `streaming`: and it follows. `caught-up`: everything that was committed on the
- * source when the wait began is applied. `stopped`: it has ended for good.
- */
-export type WaitPhase = (typeof WAIT_PHASES)[number];
+import type { WaitPhase } from "./wait-phases.js";
 
 const COPIED: readonly Phase[] = ["catching-up", "streaming", "completed"];
 

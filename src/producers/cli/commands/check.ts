@@ -1,0 +1,50 @@
+/** `drover check`: everything that stands in a migration's way, at once. */
+import type { Command } from "commander";
+import { DroverError, type Problem } from "../../../shared/errors.js";
+import type { Finding } from "../../../shared/preflight/finding.js";
+import { EXIT } from "../exit-codes.js";
+import { problemLines } from "../format/problem-lines.js";
+import { action, type Cli } from "../run.js";
+import { readSpec } from "../spec-file.js";
+
+export function addCheckCommand(program: Command, cli: Cli): void {
+  program
+    .command("check")
+    .summary("look for problems of a spec and both servers")
+    .description("Checks the spec and both servers, and prints all problems at once, each with its cure. Changes nothing.\nExits with 2 when something stands in the way; warnings alone do not.")
+    .argument("<spec>", "file of YAML or JSON, - for stdin")
+    .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExamples:\n  drover check shop.yaml\n  drover check - --json < shop.json")
+    .action(
+      action(cli, async (run, path: string) => {
+        const findings = await run.withClient(async (client) => {
+          try {
+            return await client.check(await readSpec(path, run.terminal.stdin));
+          } catch (error) {
+            return findingsOf(error);
+          }
+        });
+        const ok = findings.every((finding) => finding.severity !== "error");
+        run.print({ ok, problems: findings }, (paint) => [...problemLines(findings, paint), summary(findings)]);
+        return ok ? EXIT.done : EXIT.usage;
+      }),
+    );
+}
+
+/** What is wrong with the spec or the settings is a finding as well. */
+function findingsOf(error: unknown): Finding[] {
+  if (!(error instanceof DroverError) || error.kind !== "config") throw error;
+  const problems: readonly Problem[] = error.problems.length > 0 ? error.problems : [{ code: error.code, message: error.message, cure: error.cure ?? "" }];
+  return problems.map((problem) => ({ ...problem, severity: "error" }));
+}
+
+function summary(findings: readonly Finding[]): string {
+  const errors = findings.filter((finding) => finding.severity === "error").length;
+  const warnings = findings.length - errors;
+  const parts = [errors === 0 ? "" : plural(errors, "problem"), warnings === 0 ? "" : plural(warnings, "warning")].filter((part) => part !== "");
+  return parts.length === 0 ? "no problems" : parts.join(", ");
+}
+
+function plural(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? "" : "s"}`;
+}

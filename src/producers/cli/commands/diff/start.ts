@@ -1,0 +1,76 @@
+/** `drover diff start`. */
+import type { Command } from "commander";
+import type { DiffOptionsInput, DiffReport } from "../../../../shared/contracts/diff.js";
+import type { DroverClient } from "../../../client/drover-client.js";
+import { durationArgument, integerArgument, listArgument } from "../../arguments.js";
+import { exitCodeOf, type ExitCode } from "../../exit-codes.js";
+import { diffLines } from "../../format/diff-lines.js";
+import { reportError } from "../../report-error.js";
+import { action, type Cli, type Run } from "../../run.js";
+import { verdict } from "./verdict.js";
+
+interface Options {
+  tables?: string[];
+  where?: string;
+  maxSamples?: number;
+  maxRows?: number;
+  maxDuration?: number;
+  onlyKeys?: boolean;
+  wait?: boolean;
+  timeout?: number;
+}
+
+export function addDiffStart(diff: Command, cli: Cli): void {
+  diff
+    .command("start")
+    .summary("start a comparison")
+    .description("Starts a comparison of both sides and prints its id; with --wait its result.\nExits with 1 when it found differences, with 3 when it failed, with 4 after the timeout.")
+    .argument("<id>", "the migration")
+    .option("--tables <names>", "only these tables of the source, such as shop.orders,shop.items", listArgument)
+    .option("--where <condition>", "only rows for which this is true, in SQL")
+    .option("--max-samples <n>", "differing rows named per table (default: 10)", integerArgument(0))
+    .option("--max-rows <n>", "end after about so many rows", integerArgument(1))
+    .option("--max-duration <duration>", "end after this time, such as 10m", durationArgument)
+    .option("--only-keys", "compare only which rows exist, not their values")
+    .option("--wait", "wait for the result")
+    .option("--timeout <duration>", "with --wait: at most this long, such as 10m (default: no limit)", durationArgument)
+    .option("--json", "print one JSON document")
+    .addHelpText("after", "\nExamples:\n  drover diff start shop --wait\n  drover diff start shop --tables shop.orders --max-samples 100")
+    .action(
+      action(cli, async (run, id: string, options: Options) =>
+        run.withClient(async (client) => {
+          const { diffId } = await client.startDiff(id, diffOptionsOf(options));
+          if (options.wait === true) return await waitForEnd(run, client, { id, diffId, timeout: options.timeout });
+          run.print({ diffId }, () => [diffId]);
+          return undefined;
+        }),
+      ),
+    );
+}
+
+function diffOptionsOf({ wait: _wait, timeout: _timeout, json: _json, ...options }: Options & { json?: boolean }): DiffOptionsInput {
+  return options;
+}
+
+async function waitForEnd(run: Run, client: DroverClient, wait: { id: string; diffId: string; timeout: number | undefined }): Promise<ExitCode> {
+  const { LiveView } = await import("../../live-view.js");
+  const view = new LiveView(run.terminal, "stderr");
+  let latest: DiffReport | undefined;
+  const onReport = (report: DiffReport) => {
+    latest = report;
+    view.show((paint) => diffLines(report, paint));
+  };
+  let failure: unknown;
+  try {
+    latest = await client.waitForDiff(wait.id, wait.diffId, { timeout: wait.timeout, onReport });
+  } catch (error) {
+    failure = error;
+  }
+  view.clear();
+  if (latest === undefined) throw failure;
+  const report = latest;
+  run.print(report, (paint) => diffLines(report, paint));
+  if (failure === undefined) return verdict(report);
+  reportError(failure, run.terminal, false);
+  return exitCodeOf(failure);
+}

@@ -1,0 +1,35 @@
+/** A block of text that is redrawn in place while something goes on; on what is no terminal nothing is drawn. */
+import { createLogUpdate } from "log-update";
+import { painter, width, type OutputStream, type Paint, type Terminal } from "./terminal.js";
+
+export class LiveView {
+  private readonly draw: ReturnType<typeof createLogUpdate> | undefined;
+  private readonly stream: OutputStream;
+  private readonly paint: Paint;
+
+  /** Progress beside a result goes to stderr; a view that is itself the result to stdout. */
+  constructor(terminal: Terminal, stream: "stdout" | "stderr") {
+    this.stream = terminal[stream];
+    this.paint = painter(this.stream, terminal.environment);
+    this.draw = this.stream.isTTY === true ? createLogUpdate(this.stream as NodeJS.WriteStream) : undefined;
+  }
+
+  get isLive(): boolean {
+    return this.draw !== undefined;
+  }
+
+  show(lines: (paint: Paint, width: number) => readonly string[]): void {
+    this.draw?.(lines(this.paint, width(this.stream)).join("\n"));
+  }
+
+  /** Takes the block away; the result follows in its place. */
+  clear(): void {
+    this.draw?.clear();
+    this.draw?.done();
+  }
+
+  /** Leaves the block as it is. */
+  keep(): void {
+    this.draw?.done();
+  }
+}

@@ -1,0 +1,34 @@
+/** Where the CLI writes: results to stdout, everything else to stderr; colours only on a terminal. */
+import type { WriteStream } from "node:tty";
+import { styleText } from "node:util";
+
+export interface OutputStream {
+  write(text: string): unknown;
+  isTTY?: boolean;
+  columns?: number;
+}
+
+type Style = Parameters<typeof styleText>[0];
+export type Paint = (style: Style, text: string) => string;
+
+export interface Terminal {
+  stdout: OutputStream;
+  stderr: OutputStream;
+  stdin: NodeJS.ReadableStream;
+  environment: NodeJS.ProcessEnv;
+}
+
+export function processTerminal(): Terminal {
+  return { stdout: process.stdout, stderr: process.stderr, stdin: process.stdin, environment: process.env };
+}
+
+/** Colours for one stream: none when it is no terminal, or when NO_COLOR asks for none. */
+export function painter(stream: OutputStream, environment: NodeJS.ProcessEnv): Paint {
+  const colours = stream.isTTY === true && (environment["NO_COLOR"] ?? "") === "" && ((stream as WriteStream).hasColors?.() ?? true);
+  return colours ? (style, text) => styleText(style, text, { validateStream: false }) : (_style, text) => text;
+}
+
+/** The width to draw for. */
+export function width(stream: OutputStream): number {
+  return Math.max(40, stream.columns ?? 100);
+}
