@@ -9,7 +9,10 @@ export type HookPoint =
   | "batch:after-enqueue"
   | "batch:before-commit"
   | "batch:after-commit"
+  | "ddl:before-execute"
   | "ddl:before-fence"
+  | "table:before-create"
+  | "table:after-create"
   | "diff:before-record"
   | "diff:after-record";
 

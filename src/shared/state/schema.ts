@@ -79,6 +79,11 @@ function tableStatements(schema: ByteSql): ByteSql[] {
       rows_per_second DOUBLE NOT NULL DEFAULT 0,
       source_time BIGINT NOT NULL DEFAULT 0,
       updated_at ${TIME} NOT NULL`),
+    create("ddl_journal", `
+      migration ${ID} PRIMARY KEY,
+      gtid VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+      shapes ${TEXT} NOT NULL,
+      started_at ${TIME} NOT NULL`),
     create("diffs", `
       migration ${ID},
       diff ${ID},

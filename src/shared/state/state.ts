@@ -2,13 +2,14 @@
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session } from "../mysql/session.js";
 import { ChunkStore } from "./chunks.js";
+import { DdlJournalStore } from "./ddl-journal.js";
 import { FenceStore } from "./fence.js";
 import { MigrationStore } from "./migrations.js";
 import { TableStore } from "./tables.js";
 import { id } from "./values.js";
 
 /** Every table that holds rows of a migration, the migration's own row last. */
-const MIGRATION_TABLES = ["diff_rows", "diff_chunks", "diff_tables", "diffs", "chunks", "tables", "fence"];
+const MIGRATION_TABLES = ["diff_rows", "diff_chunks", "diff_tables", "diffs", "chunks", "tables", "ddl_journal", "fence"];
 
 export class State {
   readonly schema: string;
@@ -16,6 +17,7 @@ export class State {
   readonly tables: TableStore;
   readonly chunks: ChunkStore;
   readonly fence: FenceStore;
+  readonly ddlJournal: DdlJournalStore;
 
   constructor(schema: string) {
     this.schema = schema;
@@ -23,6 +25,7 @@ export class State {
     this.tables = new TableStore(schema);
     this.chunks = new ChunkStore(schema);
     this.fence = new FenceStore(schema);
+    this.ddlJournal = new DdlJournalStore(schema);
   }
 
   /** Deletes all that is known of a migration, in the caller's transaction. */

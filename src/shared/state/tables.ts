@@ -61,8 +61,20 @@ export class TableStore {
     return tableOf(row);
   }
 
-  async setPhase(session: Session, migration: string, number: number, phase: TablePhase): Promise<void> {
-    await session.run(sql`UPDATE ${this.table} SET phase=${id(phase)} WHERE migration=${id(migration)} AND number=${number}`);
+  /** Moves a table on, unless it has started over since it was read: then what was done to it is void. */
+  async setPhase(session: Session, migration: string, table: Pick<MigrationTable, "number" | "generation">, phase: TablePhase): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET phase=${id(phase)}
+      WHERE migration=${id(migration)} AND number=${table.number} AND generation=${table.generation} AND phase<>'pending'`);
+  }
+
+  /** A table starts over: what is known of it is void until its target is created anew. */
+  async startOver(session: Session, migration: string, number: number): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET phase='pending', planned=0, planned_to=NULL, last_key=NULL, deferred_indexes='[]', overlay=0, generation=generation+1
+      WHERE migration=${id(migration)} AND number=${number}`);
+  }
+
+  async remove(session: Session, migration: string, number: number): Promise<void> {
+    await session.run(sql`DELETE FROM ${this.table} WHERE migration=${id(migration)} AND number=${number}`);
   }
 
   /**

@@ -11,6 +11,7 @@ import type { ChunkTotals } from "../../shared/state/chunks.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
+import { restartTable } from "../ddl/restart-table.js";
 import { PLAN_AHEAD } from "../planner/plan-table.js";
 import { prepareMigration } from "../planner/prepare.js";
 import { requests, type JobRequest } from "./job-request.js";
@@ -50,6 +51,9 @@ async function openWindow(context: EngineContext, session: Session, ref: Migrati
 
 async function advanceCopy(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<JobRequest[]> {
   const { connections, state } = context;
+  const before = await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
+  // Tables that start over, and were not created anew yet. One that is missing on the source waits for the tail to see why.
+  for (const table of before) if (table.phase === "pending") await restartTable(context, ref, table.number, signal);
   return await connections.use(ref.target, "target", signal, async (session) => {
     const tables = await state.tables.list(session, ref.migration);
     const fence = await state.fence.require(session, ref.migration);
@@ -61,7 +65,7 @@ async function advanceCopy(context: EngineContext, ref: MigrationRef, migration:
     let open = 0;
     for (const table of tables) {
       const job = tableJob(ref, table, totals.get(table.number));
-      if (job?.name === "index") await state.tables.setPhase(session, ref.migration, table.number, "indexing");
+      if (job?.name === "index") await state.tables.setPhase(session, ref.migration, table, "indexing");
       if (job) jobs.push(job);
       if (table.phase !== "copied") open += 1;
     }
@@ -73,7 +77,7 @@ async function advanceCopy(context: EngineContext, ref: MigrationRef, migration:
 
 /** What a table needs beside its chunk jobs: to be planned further, or its indexes. */
 function tableJob(ref: MigrationRef, table: MigrationTable, totals: ChunkTotals | undefined): JobRequest | null {
-  if (table.phase === "copied") return null;
+  if (table.phase === "copied" || table.phase === "pending") return null;
   const waiting = (totals?.total ?? 0) - (totals?.done ?? 0);
   if (!table.planned) return waiting < PLAN_AHEAD / 2 ? requests.plan(ref, table.number) : null;
   return waiting === 0 ? requests.index(ref, table.number) : null;

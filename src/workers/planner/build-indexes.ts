@@ -28,7 +28,7 @@ export async function buildIndexes(context: EngineContext, ref: MigrationRef, nu
       session.destroy();
     });
   }
-  await connections.use(ref.target, "target", signal, (session) => state.tables.setPhase(session, ref.migration, number, "copied"));
+  await connections.use(ref.target, "target", signal, (session) => state.tables.setPhase(session, ref.migration, table, "copied"));
 }
 
 async function missingIndexes(session: Session, table: MigrationTable): Promise<string[]> {
@@ -44,8 +44,8 @@ function indexName(clause: string): string {
   return (quoted ?? "").replaceAll("``", "`");
 }
 
-/** A killed worker's ALTER goes on in the server; two at once would wait for each other's metadata lock. */
-async function endOldBuilds(context: EngineContext, ref: MigrationRef, table: MigrationTable, signal: AbortSignal): Promise<void> {
+/** A killed worker's ALTER goes on in the server; two at once would wait for each other's metadata lock, and so would a DROP. */
+export async function endOldBuilds(context: EngineContext, ref: MigrationRef, table: MigrationTable, signal: AbortSignal): Promise<void> {
   const { connections } = context;
   const pattern = `ALTER TABLE \`${table.target.schema}\`.\`${table.target.table}\` ADD %`.replaceAll("\\", "\\\\").replaceAll("_", "\\_");
   const old = await connections.use(ref.target, "target", signal, (session) =>

@@ -8,7 +8,7 @@ import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 
 /** Below this many rows (the server's estimate) building indexes afterwards saves nothing. */
-const SMALL_TABLE_ROWS = 5_000;
+export const SMALL_TABLE_ROWS = 5_000;
 
 export interface PreparedTarget {
   deferredIndexes: string[];

@@ -1,0 +1,114 @@
+/**
+ * A table starts over (design §4, "DDL on the source"): its target is dropped and created anew from the source's definition of
+ * now, and its rows are copied again, while the other tables go on.
+ *
+ *     copying ──startOver──▶ pending ──source read, target created──▶ planning
+ *
+ * Each step can be run again after a crash: a table that is found `pending` is created again. Both steps bump the fence's
+ * epoch in the transaction that changes the table: the first voids chunk work and batches of the old shape, the second the
+ * batches that were cut while the table had no start position.
+ */
+import { readTableDefinition } from "../../shared/columns/read-table.js";
+import { whyNoKey } from "../../shared/columns/choose-key.js";
+import { DroverError } from "../../shared/errors.js";
+import type { ByteSql } from "../../shared/mysql/bytes.js";
+import { positionCovers } from "../../shared/mysql/position.js";
+import type { Session } from "../../shared/mysql/session.js";
+import type { Migration } from "../../shared/state/migrations.js";
+import type { MigrationTable } from "../../shared/state/tables.js";
+import type { EngineContext, MigrationRef } from "../context.js";
+import { endOldBuilds } from "../planner/build-indexes.js";
+import { readSourceTable } from "../planner/source-table.js";
+import { ensureTargetSchema, prepareTarget, recreateTarget, SMALL_TABLE_ROWS, type PreparedTarget } from "../planner/target-table.js";
+import { withDdlLock } from "./ddl-lock.js";
+
+/**
+ * `restarted`: its chunks are to be planned now, and the backlog's chain is void.
+ * `missing`: the source has no such table at present; nothing was changed, the statement that says why is still to come in the binlog.
+ * `not-due`: the migration is not copying, or has no such table any more.
+ */
+export type RestartOutcome = "restarted" | "missing" | "not-due";
+
+/** Starts a table over, or goes on with one that is `pending`. For a migration in the phase `copying`. */
+export async function restartTable(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<RestartOutcome> {
+  const { connections, state } = context;
+  const found = await connections.use(ref.target, "target", signal, async (session) => ({
+    migration: await state.migrations.require(session, ref.migration),
+    table: (await state.tables.list(session, ref.migration)).find((table) => table.number === number),
+  }));
+  const { migration, table } = found;
+  if (migration.phase !== "copying" || table === undefined) return "not-due";
+  const { schema, table: name } = table.source;
+  const present = await connections.use(migration.spec.source, "source", signal, (source) => readTableDefinition(source, schema, name));
+  if (present === null) {
+    if (migration.spec.mode !== "copy") return "missing";
+    throw new DroverError("STATEMENT_REFUSED", `${migration.spec.source}: the table ${schema}.${name} is gone`, { cure: "remove the migration and start it without this table" });
+  }
+  if (table.phase !== "pending" && !(await startOver(context, ref, table, signal))) return "not-due";
+  await endOldBuilds(context, ref, table, signal);
+  return await createPending(context, ref, number, signal);
+}
+
+/** @returns false when the migration is not copying, or the table has started over meanwhile */
+async function startOver(context: EngineContext, ref: MigrationRef, table: MigrationTable, signal: AbortSignal): Promise<boolean> {
+  const { connections, state } = context;
+  return await connections.transaction(ref.target, "target", signal, async (session) => {
+    await state.fence.require(session, ref.migration, "update");
+    const { phase } = await state.migrations.require(session, ref.migration);
+    const now = (await state.tables.list(session, ref.migration)).find((t) => t.number === table.number);
+    if (phase !== "copying" || now === undefined) return false;
+    if (now.phase === "pending") return true;
+    if (now.generation !== table.generation) return false;
+    await state.tables.startOver(session, ref.migration, table.number);
+    await state.chunks.removeTable(session, ref.migration, table.number);
+    await state.fence.bumpEpoch(session, ref.migration);
+    return true;
+  });
+}
+
+async function createPending(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<RestartOutcome> {
+  const { connections, state, hooks } = context;
+  return await withDdlLock(context, ref, signal, async (session) => {
+    for (;;) {
+      const migration = await state.migrations.require(session, ref.migration);
+      const table = (await state.tables.list(session, ref.migration)).find((t) => t.number === number);
+      if (migration.phase !== "copying" || table === undefined) return "not-due";
+      if (table.phase !== "pending") return "restarted";
+      const source = await connections.use(migration.spec.source, "source", signal, async (s) => {
+        if ((await readTableDefinition(s, table.source.schema, table.source.table)) === null) return null;
+        await ensureTargetSchema(s, session, table.source.schema, table.target.schema);
+        return await readSourceTable(s, table.source);
+      });
+      if (source === null) return "missing";
+      if (source.definition.key === null)
+        throw new DroverError("DDL_UNSUPPORTED", `the table cannot be followed: ${whyNoKey(source.definition)}`, { cure: "give it a primary key on the source, then resume" });
+      const fresh: MigrationTable = { ...table, ...source, rowsEstimated: source.definition.rowsEstimated };
+      await hooks.at("table:before-create", { migration: ref.migration, table: number });
+      const prepared = await createTarget(session, migration, fresh);
+      await hooks.at("table:after-create", { migration: ref.migration, table: number });
+      if (await recordCreated(context, ref, session, { ...fresh, ...prepared, phase: "planning" })) return "restarted";
+    }
+  });
+}
+
+/** A table of an earlier generation is ours to drop; a new one is created as `existingTarget` says. */
+async function createTarget(session: Session, migration: Migration, table: MigrationTable): Promise<PreparedTarget> {
+  if (table.generation === 0) return await prepareTarget(session, table, migration.spec.options.existingTarget);
+  return { deferredIndexes: await recreateTarget(session, table, table.rowsEstimated >= SMALL_TABLE_ROWS), overlay: false };
+}
+
+/** @returns false when the fence has passed the table's start position, so that events behind it may have been skipped: it must be read again */
+async function recordCreated(context: EngineContext, ref: MigrationRef, session: Session, table: MigrationTable): Promise<boolean> {
+  const { state } = context;
+  await session.run("BEGIN" as ByteSql);
+  const fence = await state.fence.require(session, ref.migration, "update");
+  const now = await state.tables.require(session, ref.migration, table.number);
+  const { phase } = await state.migrations.require(session, ref.migration);
+  const valid = now.phase === "pending" && now.generation === table.generation && phase === "copying" && positionCovers(table.startPosition, fence.position);
+  if (valid) {
+    await state.tables.put(session, ref.migration, table);
+    await state.fence.bumpEpoch(session, ref.migration);
+  }
+  await session.run((valid ? "COMMIT" : "ROLLBACK") as ByteSql);
+  return valid;
+}
