@@ -25,8 +25,8 @@ import type { ColumnDefinition } from "./table-definition.js";
 export interface ColumnType {
   /** The expression that a SELECT reads the cell by. `column` is a quoted name. */
   read(column: ByteSql): ByteSql;
-  /** How a cell stands in a VALUES list: bare (a numeral), or as a string literal behind this introducer. */
-  readonly write: "bare" | "plain" | "_binary" | "_utf8mb4" | "_ascii";
+  /** How a cell stands in a VALUES list: bare (a numeral), a string literal plain or behind this introducer, or a document (see `json-numbers.ts`). */
+  readonly write: "bare" | "plain" | "_binary" | "_ascii" | "json";
   /** How LOAD DATA gets the cell into the column: null = the field as it is; else the value of `SET column = …` from a user variable. */
   readonly load: ((variable: ByteSql) => ByteSql) | null;
   /** True for ENUM: the server stores index 0 exactly, but adds one warning (1265) for it even when not strict. */
@@ -108,7 +108,7 @@ function enumOrSet(column: ColumnDefinition): ColumnType {
 
 /** JSON columns take no binary strings: the text gets its character set back on the way in. */
 function json(): ColumnType {
-  return { ...BASE, read: asIs, write: "_utf8mb4", load: (v) => sql`CONVERT(${v} USING utf8mb4)`, bound: null, hash: bytes(Infinity) };
+  return { ...BASE, read: asIs, write: "json", load: (v) => sql`CONVERT(${v} USING utf8mb4)`, bound: null, hash: bytes(Infinity) };
 }
 
 function rawBytes(): ColumnType {

@@ -8,7 +8,9 @@
  * `expectedWarnings` and `affectedRows` to be at least `rows` (a replaced row counts twice).
  */
 import { identifier, qualified, sql, type ByteSql } from "../mysql/bytes.js";
+import { DroverError } from "../errors.js";
 import { columnType } from "./column-types.js";
+import { hasInexactNumber } from "./json-numbers.js";
 import { NULL_CELL } from "./text-row.js";
 import { copiedColumns, type TableDefinition, type TableName } from "./table-definition.js";
 
@@ -19,6 +21,8 @@ const NULL_MARK = 0x4e; // \N, with our escape character for the backslash
 
 /** Size of an output buffer; a row larger than this gets a buffer of its own size. */
 const BUFFER_BYTES = 1 << 20;
+/** Each chunk goes to the server as one packet, which must be within its `max_allowed_packet` (1 MiB in the oldest defaults). */
+const PACKET_BYTES = 1 << 18;
 /** Cells up to this length are copied and scanned in one loop; longer ones are searched by memchr and copied in blocks. */
 const SHORT_CELL = 300;
 
@@ -32,8 +36,20 @@ export interface LoadFile {
   expectedWarnings: number;
 }
 
+export interface LoadOptions {
+  /**
+   * Takes the rows that LOAD DATA cannot carry exactly, usually into a `ReplaceWriter`: those with a JSON document that holds a
+   * number which its text does not carry. Without it such a row is an error.
+   */
+  aside?: (row: Buffer, start: number, end: number) => void;
+}
+
 export class LoadWriter {
   readonly statement: ByteSql;
+  private readonly table: string;
+  private readonly aside: LoadOptions["aside"];
+  /** Columns whose documents must be looked through; null when there are none. */
+  private readonly jsonCells: Uint8Array | null;
   private readonly width: number;
   /** Columns for which the cell `0` makes a warning; empty in most tables. */
   private readonly warningCells: Uint8Array | null;
@@ -45,11 +61,14 @@ export class LoadWriter {
   private fullBytes = 0;
   private warnings = 0;
 
-  constructor(definition: TableDefinition, target: TableName) {
+  constructor(definition: TableDefinition, target: TableName, options: LoadOptions = {}) {
     const columns = copiedColumns(definition);
     const types = columns.map((column) => columnType(definition, column));
     this.width = columns.length;
     this.warningCells = types.some((t) => t.zeroWarns) ? Uint8Array.from(types, (t) => (t.zeroWarns ? 1 : 0)) : null;
+    this.jsonCells = types.some((t) => t.write === "json") ? Uint8Array.from(types, (t) => (t.write === "json" ? 1 : 0)) : null;
+    this.table = `${target.schema}.${target.table}`;
+    this.aside = options.aside;
     this.statement = loadStatement(definition, target);
     this.out = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   }
@@ -64,11 +83,16 @@ export class LoadWriter {
     return this.fullBytes + this.offset;
   }
 
-  /** Takes one text row; its buffer may be reused afterwards. */
+  /**
+   * Takes one text row; its buffer may be reused afterwards.
+   * @throws DroverError UNDECODABLE for a row that LOAD DATA cannot carry, when there is no `aside`
+   */
   add(row: Buffer, start = 0, end = row.length): void {
     this.room(row, start, end);
     const out = this.out;
     const warningCells = this.warningCells;
+    const jsonCells = this.jsonCells;
+    let warnings = 0;
     let o = this.offset;
     let i = start;
     let cell = 0;
@@ -84,8 +108,9 @@ export class LoadWriter {
           i += bytes;
         }
         const stop = i + length;
+        if (jsonCells !== null && jsonCells[cell] === 1 && hasInexactNumber(row, i, stop)) return this.putAside(row, start, end);
         if (length <= SHORT_CELL) {
-          if (warningCells !== null && warningCells[cell] === 1 && length === 1 && row[i] === 0x30) this.warnings += 1;
+          if (warningCells !== null && warningCells[cell] === 1 && length === 1 && row[i] === 0x30) warnings += 1;
           while (i < stop) {
             const byte = row[i++] as number;
             if (byte >= ESCAPE && byte <= FIELD_END) out[o++] = ESCAPE;
@@ -102,12 +127,21 @@ export class LoadWriter {
     out[o - 1] = LINE_END;
     this.offset = o;
     this.rowCount += 1;
+    this.warnings += warnings;
+  }
+
+  private putAside(row: Buffer, start: number, end: number): void {
+    if (this.aside === undefined)
+      throw new DroverError("UNDECODABLE", `${this.table}: a JSON document holds a DECIMAL that LOAD DATA would round`, { cure: "set local_infile=OFF on the target: rows then go as statements" });
+    this.aside(row, start, end);
   }
 
   /** The file of all rows taken; null when there are none. */
   finish(): LoadFile | null {
     if (this.rowCount === 0) return null;
-    const chunks = this.offset === 0 ? [...this.full] : [...this.full, this.out.subarray(0, this.offset)];
+    const chunks: Buffer[] = [];
+    for (const buffer of [...this.full, this.out.subarray(0, this.offset)])
+      for (let from = 0; from < buffer.length; from += PACKET_BYTES) chunks.push(buffer.subarray(from, from + PACKET_BYTES));
     return { statement: this.statement, chunks, rows: this.rowCount, bytes: this.bytes, expectedWarnings: this.warnings };
   }
 

@@ -5,7 +5,8 @@
  * per row. Warnings: the server adds one for each ENUM index 0 (`expectedWarnings`), none for other legal values.
  */
 import { bytesLiteral, identifier, qualified, sql, type ByteSql } from "../mysql/bytes.js";
-import { columnType } from "./column-types.js";
+import { columnType, type ColumnType } from "./column-types.js";
+import { jsonLiteral } from "./json-numbers.js";
 import { NULL_CELL, cellBehind } from "./text-row.js";
 import { copiedColumns, type TableDefinition, type TableName } from "./table-definition.js";
 
@@ -26,8 +27,8 @@ export interface ReplaceStatement {
 export class ReplaceWriter {
   private readonly head: ByteSql;
   private readonly limits: ReplaceLimits;
-  /** Per column what stands before the quoted literal; null for a bare numeral. */
-  private readonly introducers: (string | null)[];
+  /** Per column what makes a cell's bytes an expression. */
+  private readonly literals: ((cell: string) => string)[];
   private readonly zeroWarns: boolean[];
   private tuples: string[] = [];
   private bytes = 0;
@@ -38,7 +39,7 @@ export class ReplaceWriter {
     const types = columns.map((column) => columnType(definition, column));
     this.limits = limits;
     this.head = sql`REPLACE INTO ${qualified(target.schema, target.table)} (${columns.map((c) => identifier(c.name)).join(",") as ByteSql}) VALUES `;
-    this.introducers = types.map((type) => (type.write === "bare" ? null : type.write === "plain" ? "" : type.write));
+    this.literals = types.map((type) => literalOf(type.write));
     this.zeroWarns = types.map((type) => type.zeroWarns);
   }
 
@@ -75,21 +76,25 @@ export class ReplaceWriter {
   private tuple(row: Buffer, start: number, end: number): string {
     let text = "(";
     let offset = start;
-    for (let i = 0; i < this.introducers.length && offset < end; i++) {
+    for (let i = 0; i < this.literals.length && offset < end; i++) {
       if (i > 0) text += ",";
       const behind = cellBehind(row, offset);
       const first = row[offset] as number;
       if (first === NULL_CELL) text += "NULL";
       else {
         const cell = row.toString("latin1", first < 251 ? offset + 1 : offset + (first === 0xfc ? 3 : first === 0xfd ? 4 : 9), behind);
-        const introducer = this.introducers[i] as string | null;
-        if (introducer === null) {
-          text += cell;
-          if (this.zeroWarns[i] && cell === "0") this.warnings += 1;
-        } else text += introducer + bytesLiteral(cell);
+        if (this.zeroWarns[i] && cell === "0") this.warnings += 1;
+        text += (this.literals[i] as (cell: string) => string)(cell);
       }
       offset = behind;
     }
     return `${text})`;
   }
+}
+
+function literalOf(form: ColumnType["write"]): (cell: string) => string {
+  if (form === "bare") return (cell) => cell;
+  if (form === "json") return jsonLiteral;
+  if (form === "plain") return bytesLiteral;
+  return (cell) => form + bytesLiteral(cell);
 }
