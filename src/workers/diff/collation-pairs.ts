@@ -2,12 +2,10 @@
  * Rows whose keys differ in bytes but are equal in the key's collation (`'a'` and `'A'`): to the servers they are one row.
  * Found one by one, by asking the target for the source's key: only MySQL knows its collations.
  */
-import { selectList } from "../../shared/columns/select-list.js";
-import { keyedTable } from "../../shared/keys/chunk-select.js";
 import { keyOfTable } from "../../shared/keys/key-columns.js";
-import { keyIn } from "../../shared/keys/key-predicate.js";
 import { sql } from "../../shared/mysql/bytes.js";
 import type { RowPair } from "./differing-columns.js";
+import { fromKeys, keyList } from "./row-hashes.js";
 import type { Sides } from "./sides.js";
 import type { Subject } from "./subject.js";
 
@@ -19,10 +17,9 @@ export async function collationPairs(sides: Sides, subject: Subject, missing: re
   const pairs: RowPair[] = [];
   const key = keyOfTable(subject.target).columns;
   if (missing.length === 0 || extra.size === 0 || !key.some((c) => LOOSE_TYPES.has(c.column.dataType))) return pairs;
-  const list = selectList(subject.target, key.map((c) => c.column));
   await sides.use("target", async (session) => {
     for (const source of missing) {
-      await session.readRows(sql`SELECT ${list} FROM ${keyedTable(subject.target)} WHERE ${keyIn(subject.target, [source])}`, (buffer, start, end) => {
+      await session.readRows(sql`SELECT ${keyList(subject.target)} ${fromKeys(subject.target, [source], null)}`, (buffer, start, end) => {
         const target = buffer.toString("latin1", start, end);
         if (extra.has(target)) pairs.push({ source, target });
       });

@@ -8,10 +8,10 @@ import type { DiffChunk } from "../../shared/state/diff-chunks.js";
 import type { DiffState } from "../../shared/state/diff-state.js";
 import type { DiffOptions } from "../../shared/contracts/diff.js";
 import type { EngineContext, MigrationRef } from "../context.js";
-import { Comparison, isTimeLimit, sameRange } from "./compare-range.js";
+import { Comparison, isTimeLimit } from "./compare-range.js";
 import { boundaryKey } from "./cut-range.js";
 import { FenceWait } from "./fence-wait.js";
-import { hashRange, type RangeHash } from "./range-hash.js";
+import { hashRange, sameRange, type RangeHashes } from "./range-hash.js";
 import type { Sides } from "./sides.js";
 import type { Subject } from "./subject.js";
 import type { DiffTuning } from "./tuning.js";
@@ -36,7 +36,7 @@ export type ChunkOutcome = "equal" | "different" | "void";
 export async function compareChunk(work: ChunkWork, chunk: DiffChunk): Promise<ChunkOutcome> {
   const began = performance.now();
   const { range, hashes } = await firstHash(work, chunk);
-  if (hashes !== null && sameRange(hashes[0], hashes[1])) {
+  if (hashes !== null && sameRange(hashes)) {
     const rows = hashes[0].rows;
     const counts = { rows, matching: rows, mismatched: 0, missing: 0, extra: 0, inconclusive: 0 };
     return await record(work, chunk, new EqualResult(counts), { hashes, began });
@@ -59,7 +59,7 @@ class EqualResult {
 }
 
 /** Hashes are null when a server's time limit ended the statement: then the range is compared in parts. */
-async function firstHash(work: ChunkWork, chunk: DiffChunk): Promise<{ range: KeyRange; hashes: [RangeHash, RangeHash] | null }> {
+async function firstHash(work: ChunkWork, chunk: DiffChunk): Promise<{ range: KeyRange; hashes: RangeHashes | null }> {
   let range: KeyRange = { lower: chunk.lower, upper: chunk.upper };
   try {
     for (;;) {
@@ -75,7 +75,7 @@ async function firstHash(work: ChunkWork, chunk: DiffChunk): Promise<{ range: Ke
   }
 }
 
-async function record(work: ChunkWork, chunk: DiffChunk, result: Pick<Comparison, "counts" | "differences">, measured: { hashes: [RangeHash, RangeHash] | null; began: number }): Promise<ChunkOutcome> {
+async function record(work: ChunkWork, chunk: DiffChunk, result: Pick<Comparison, "counts" | "differences">, measured: { hashes: RangeHashes | null; began: number }): Promise<ChunkOutcome> {
   const { context, state, ref, diffId } = work;
   const { counts, differences } = result;
   const equal = counts.mismatched + counts.missing + counts.extra + counts.inconclusive === 0;

@@ -12,7 +12,7 @@ import { collationPairs } from "./collation-pairs.js";
 import { cutRange } from "./cut-range.js";
 import { differingColumns, type RowPair } from "./differing-columns.js";
 import type { FenceWait } from "./fence-wait.js";
-import { hashRange, type RangeHash } from "./range-hash.js";
+import { hashRange, sameRange, type RangeHashes } from "./range-hash.js";
 import { recheck, type Verdict } from "./recheck.js";
 import { rangeRowHashes } from "./row-hashes.js";
 import type { Sides } from "./sides.js";
@@ -31,7 +31,7 @@ export interface ComparisonOptions {
   /** Most differing rows to remember. */
   keep: number;
   /** Called with every batch of confirmed differences, remembered or not. */
-  onConfirmed?: (differences: Difference[]) => Promise<void>;
+  onConfirmed?: (differences: Difference[]) => Promise<unknown>;
 }
 
 /** Statement time limits: 3024 (MySQL's max_execution_time), 1969 (MariaDB's max_statement_time). */
@@ -49,19 +49,19 @@ export class Comparison {
   }
 
   /** Compares the range to its end. @param hashes both sides' hashes, when they are known already */
-  async compare(range: KeyRange, hashes?: [RangeHash, RangeHash]): Promise<void> {
+  async compare(range: KeyRange, hashes?: RangeHashes): Promise<void> {
     await this.descend(range, hashes, this.options.rowsExpected);
     await this.recheck();
     const { counts } = this;
     counts.matching = counts.rows - counts.mismatched - counts.missing - counts.inconclusive;
   }
 
-  private async descend(range: KeyRange, known: [RangeHash, RangeHash] | undefined, rowsExpected: number): Promise<void> {
+  private async descend(range: KeyRange, known: RangeHashes | undefined, rowsExpected: number): Promise<void> {
     const { sides, subject, tuning } = this.options;
     const hashes = known ?? (await this.hash(range));
     if (hashes === null) return this.compareParts(range, "source", Math.max(1, Math.ceil(rowsExpected / 8)), rowsExpected);
     const [source, target] = hashes;
-    if (sameRange(source, target)) {
+    if (sameRange(hashes)) {
       this.counts.rows += source.rows;
       return;
     }
@@ -83,7 +83,7 @@ export class Comparison {
   }
 
   /** Null when a server's time limit ended the statement: the range must be cut. */
-  private async hash(range: KeyRange): Promise<[RangeHash, RangeHash] | null> {
+  private async hash(range: KeyRange): Promise<RangeHashes | null> {
     try {
       return await hashRange(this.options.sides, this.options.subject, range);
     } catch (error) {
@@ -124,10 +124,6 @@ export class Comparison {
 
 export function isTimeLimit(error: unknown): boolean {
   return error instanceof DroverError && error.errno !== undefined && TIME_LIMITS.has(error.errno);
-}
-
-export function sameRange(source: RangeHash, target: RangeHash): boolean {
-  return source.rows === target.rows && (source.rows === 0 || source.hash === target.hash);
 }
 
 interface ConfirmedDifference extends Difference {

@@ -1,12 +1,9 @@
 /** Which columns of differing rows differ. The servers send a hash per column, so values stay where they are and wide rows cost nothing. */
 import { columnType } from "../../shared/columns/column-types.js";
-import { selectList } from "../../shared/columns/select-list.js";
 import { copiedColumns, type ColumnDefinition, type TableDefinition } from "../../shared/columns/table-definition.js";
 import { rowCells } from "../../shared/columns/text-row.js";
-import { keyedTable } from "../../shared/keys/chunk-select.js";
-import { keyOfTable } from "../../shared/keys/key-columns.js";
-import { keyIn } from "../../shared/keys/key-predicate.js";
 import { identifier, sql, type ByteSql } from "../../shared/mysql/bytes.js";
+import { fromKeys, keyList } from "./row-hashes.js";
 import type { SideName, Sides } from "./sides.js";
 import type { Subject } from "./subject.js";
 
@@ -51,6 +48,5 @@ async function columnHashes(sides: Sides, side: SideName, subject: Subject, keys
 /** A hash per column (NULL for NULL), then the key's cells. */
 function columnStatement(definition: TableDefinition, keys: readonly string[], columns: readonly ColumnDefinition[]): ByteSql {
   const hashes = columns.map((column) => sql`SHA2(${columnType(definition, column).hash.value(identifier(column.name))},256)`).join(",") as ByteSql;
-  const key = selectList(definition, keyOfTable(definition).columns.map((c) => c.column));
-  return sql`SELECT ${hashes}, ${key} FROM ${keyedTable(definition)} WHERE ${keyIn(definition, keys)}`;
+  return sql`SELECT ${hashes}, ${keyList(definition)} ${fromKeys(definition, keys, null)}`;
 }

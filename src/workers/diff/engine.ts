@@ -1,5 +1,6 @@
 /** The diff's work items as a worker runs them: prepare, chunk, repair. Knows nothing of BullMQ. */
-import { DroverError } from "../../shared/errors.js";
+import { DroverError, errorRecord } from "../../shared/errors.js";
+import type { RepairReport } from "../../shared/state/diff-repair-report.js";
 import { DiffState } from "../../shared/state/diff-state.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
@@ -8,6 +9,7 @@ import { compareChunk, type ChunkOutcome } from "./compare-chunk.js";
 import { ErrorSaver } from "./error-saver.js";
 import { finishDiff } from "./finish.js";
 import { DiffPlanner } from "./plan.js";
+import { DiffRepair } from "./repair.js";
 import { Sides } from "./sides.js";
 import { SourceLoad } from "./source-load.js";
 import { subjectOf } from "./subject.js";
@@ -88,6 +90,41 @@ export class DiffEngine {
         }
         throw error;
       }
+    });
+  }
+
+  /** Repairs a diff's confirmed differences, as `requestRepair` asked for; takes up an interrupted repair. */
+  async repair(ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<"repaired" | "void"> {
+    const { migration, tables } = await this.look(ref, signal, 0);
+    const { diff, chunks } = await this.context.connections.use(ref.target, "target", signal, async (session) => ({
+      diff: await this.state.diffs.require(session, ref.migration, diffId),
+      chunks: await this.state.chunks.different(session, ref.migration, diffId),
+    }));
+    if ((diff.repairState !== "pending" && diff.repairState !== "running") || diff.repair === null) return "void";
+    const asked = JSON.parse(diff.repair) as RepairReport;
+    const sides = new Sides(this.context, ref, migration.spec.source, signal);
+    const save = (report: RepairReport) => sides.state((session) => this.state.diffs.setRepair(session, ref.migration, diffId, report.state, report));
+    const workOf = (table: number) => {
+      const of = tables.find((t) => t.number === table);
+      return of === undefined ? null : { context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject: subjectOf(of, diff.options), sides };
+    };
+    // What an interrupted repair listed is listed again; rows that it healed are marked and stay counted.
+    const report: RepairReport = { ...asked, state: "running", actions: [], actionsLeftOut: 0, inconclusive: 0, refused: 0, error: null };
+    await save(report);
+    const repair = new DiffRepair({ report, workOf, save });
+    await repair.run(chunks);
+    await save({ ...report, state: report.refused > 0 ? "failed" : "completed", completedAt: new Date().toISOString() });
+    return "repaired";
+  }
+
+  /** Records why a repair cannot go on; one that may heal by itself is tried again. Returns whether it is. */
+  async recordRepairFailure(ref: MigrationRef, diffId: string, error: DroverError): Promise<void> {
+    await this.saver.save(`${ref.migration}/${diffId}/repair`, ref.target, async (session) => {
+      const diff = await this.state.diffs.read(session, ref.migration, diffId);
+      if (diff?.repair == null) return;
+      const report = JSON.parse(diff.repair) as RepairReport;
+      const state = error.kind === "retryable" ? "running" : "failed";
+      await this.state.diffs.setRepair(session, ref.migration, diffId, state, { ...report, state, error: errorRecord(error), completedAt: state === "failed" ? new Date().toISOString() : null });
     });
   }
 

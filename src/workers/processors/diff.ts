@@ -23,6 +23,10 @@ export function createDiffProcessor(context: ProcessorContext): JobFunction {
       await ensureDiffJobs(context, ref, diffId, signal);
       return done;
     }
+    if (job.name === "repair") {
+      const { diffId, dryRun: _, ...ref } = parseJob(diffJobs, "repair", job.data);
+      return await attempt(signal, (error) => engine.recordRepairFailure(ref, diffId, error), () => engine.repair(ref, diffId, signal));
+    }
     throw new DroverError("SPEC_INVALID", `the queue diff has no job "${job.name}"`);
   };
 

@@ -1,0 +1,95 @@
+/**
+ * Makes rows of the target equal to the source's, under the fence: what a chunk of the copy does, for single keys.
+ *
+ * 1. Read the fence; make sure that the source shows everything up to its position.
+ * 2. Read the source rows.
+ * 3. In one target transaction: lock the fence (shared), check that it has not moved since 1 (I1, I3), write or delete the
+ *    rows that differ, commit. Every event after the fence comes later and wins (I2), so a newer row is never overwritten
+ *    for good.
+ */
+import { sleep } from "../../shared/abort.js";
+import { ReplaceWriter } from "../../shared/columns/replace-writer.js";
+import { DroverError } from "../../shared/errors.js";
+import { rowsByKey } from "../../shared/keys/chunk-select.js";
+import { deleteStatements } from "../../shared/keys/delete-statements.js";
+import { keyOf } from "../../shared/keys/key-of.js";
+import { selectList } from "../../shared/columns/select-list.js";
+import { sql, type ByteSql } from "../../shared/mysql/bytes.js";
+import type { Session } from "../../shared/mysql/session.js";
+import type { Fence } from "../../shared/state/fence.js";
+import { waitUntilVisible } from "../copy/visibility.js";
+import { replaceRows, statementBytes } from "../target/checked-write.js";
+import type { ChunkWork } from "./compare-chunk.js";
+import { byStatement, fromKeys } from "./row-hashes.js";
+import { uniqueOwners } from "./unique-owners.js";
+
+/** A fence that moves between two statements of a few rows is rare; one that does so this often in a row is not believed. */
+const FENCE_ATTEMPTS = 200;
+
+type Rows = Map<string, Buffer>;
+
+/** Repairs the rows of the keys (latin1 text rows). Returns the keys whose target rows it changed; owners of their unique values may be among them. */
+export async function repairRows(work: ChunkWork, keys: readonly string[]): Promise<string[]> {
+  const all = new Set(keys);
+  for (let attempt = 1; ; attempt++) {
+    const fence = await work.sides.use("target", (session) => work.context.state.fence.require(session, work.ref.migration));
+    const source = await sourceRows(work, [...all], fence);
+    const outcome = await write(work, [...all], source, fence);
+    if (Array.isArray(outcome)) return outcome;
+    if (outcome !== "moved") for (const owner of outcome) all.add(owner);
+    if (attempt >= FENCE_ATTEMPTS) throw new DroverError("FENCE_MOVED", `the fence of ${work.ref.migration} moved ${attempt} times while rows were repaired`);
+    await sleep(5 + Math.random() * 20, work.sides.signal);
+  }
+}
+
+async function sourceRows(work: ChunkWork, keys: readonly string[], fence: Fence): Promise<Rows> {
+  const { sides, subject } = work;
+  const rows: Rows = new Map();
+  await sides.use("source", (session) => waitUntilVisible(session, fence.position, sides.signal));
+  await sides.read("source", subject, async (session, definition) => {
+    const keyOfRow = keyOf(definition);
+    for (const some of byStatement(definition, keys)) {
+      await session.readRows(sql`SELECT ${selectList(definition)} ${fromKeys(definition, some, subject.where)}`, (buffer, start, end) => {
+        rows.set(keyOfRow(buffer, start, end).toString("latin1"), Buffer.from(buffer.subarray(start, end)));
+      });
+    }
+  });
+  return rows;
+}
+
+/** @returns the changed keys; or keys of further rows that must be repaired along; or `moved` */
+async function write(work: ChunkWork, keys: readonly string[], source: Rows, before: Fence): Promise<string[] | Set<string> | "moved"> {
+  const { context, ref, sides, subject } = work;
+  return await sides.use("target", async (session) => {
+    await session.run("BEGIN" as ByteSql);
+    const fence = await context.state.fence.require(session, ref.migration, "share");
+    const result = fence.seq !== before.seq || fence.epoch !== before.epoch ? "moved" : await writeLocked(session, work, keys, source);
+    await session.run((Array.isArray(result) ? "COMMIT" : "ROLLBACK") as ByteSql);
+    return result;
+  });
+
+  async function writeLocked(session: Session, of: ChunkWork, wanted: readonly string[], rows: Rows): Promise<string[] | Set<string>> {
+    const definition = of.subject.target;
+    const present: Rows = new Map();
+    const keyOfRow = keyOf(definition);
+    await session.readRows(sql`${rowsByKey(definition, wanted)} FOR UPDATE`, (buffer, start, end) => {
+      present.set(keyOfRow(buffer, start, end).toString("latin1"), Buffer.from(buffer.subarray(start, end)));
+    });
+    const puts = [...rows].filter(([key, row]) => present.get(key)?.equals(row) !== true);
+    const deletes = [...present.keys()].filter((key) => !rows.has(key));
+    const owners = await uniqueOwners(session, definition, puts.map(([, row]) => row));
+    const strangers = new Set([...owners].filter((key) => !present.has(key)));
+    if (strangers.size > 0) return strangers;
+    const maxBytes = statementBytes(session);
+    const target = { schema: subject.target.schema, table: subject.target.table };
+    for (const statement of deleteStatements(definition, target, deletes, { maxBytes })) await session.run(statement);
+    const writer = new ReplaceWriter(definition, target, { maxBytes, maxRows: 1_000 });
+    for (const [, row] of puts) {
+      const full = writer.add(row);
+      if (full) await replaceRows(session, full, target);
+    }
+    const rest = writer.finish();
+    if (rest) await replaceRows(session, rest, target);
+    return [...new Set([...deletes, ...puts.map(([key]) => key)])];
+  }
+}
