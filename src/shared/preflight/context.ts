@@ -12,6 +12,7 @@ import { resolveTables, type ResolvedTables } from "../selection/resolve-tables.
 import type { SelectedTable } from "../selection/selected-table.js";
 import { MigrationStore } from "../state/migrations.js";
 import { readStateVersion } from "../state/schema.js";
+import { checkFailed, type Finding } from "./finding.js";
 import { readServerFacts, type ServerFacts } from "./server-facts.js";
 import { readTargetTables, type TargetTable } from "./target-table.js";
 
@@ -55,6 +56,8 @@ export interface PreflightContext {
   selection: ResolvedTables;
   tables: readonly PlannedTable[];
   state: StateFacts;
+  /** What could not be read, though the servers answer. */
+  unread: readonly Finding[];
   /** A session of its own for a check's further question; an error in it harms no other check. */
   onSource<T>(work: (session: Session) => Promise<T>): Promise<T>;
   onTarget<T>(work: (session: Session) => Promise<T>): Promise<T>;
@@ -78,16 +81,29 @@ export async function readContext(options: PreflightOptions): Promise<PreflightC
     }
   };
   const [source, target] = await Promise.all([facts(spec.source, onSource), facts(spec.target, onTarget)]);
-  signal.throwIfAborted();
-  const selection = source === null ? { tables: [], problems: [], passedOver: [] } : await onSource((session) => resolveTables(session, spec));
+  const unread: Finding[] = [];
+  /** A question that a server refuses, or is too slow for, takes one part out of the picture, and is told. */
+  const attempt = async <T>(what: string, work: () => Promise<T>, without: T): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      const known = asDroverError(error, what);
+      if (known.code === "CONNECTION_LOST") throw known;
+      unread.push(checkFailed(what, known));
+      return without;
+    }
+  };
+  const selection = source === null ? NOTHING : await attempt("the source's tables", () => onSource((session) => resolveTables(session, spec)), NOTHING);
   const [definitions, existing, state] = await Promise.all([
     inParallel(selection.tables, (table) => readDefinition(onSource, table)),
-    target === null ? selection.tables.map(() => null) : readTargetTables(onTarget, target, selection.tables, spec),
+    target === null ? [] : attempt("the target's tables", () => readTargetTables(onTarget, target, selection.tables, spec), []),
     target === null ? NO_STATE : readState(onTarget, target, stateSchema, spec),
   ]);
   const tables = selection.tables.map((table, i): PlannedTable => ({ ...table, ...(definitions[i] as Definition), existing: existing[i] ?? null }));
-  return { spec, stateSchema, config: options.config, follows: spec.mode !== "copy", source, target, unreachable, selection, tables, state, onSource, onTarget };
+  return { spec, stateSchema, config: options.config, follows: spec.mode !== "copy", source, target, unreachable, selection, tables, state, unread, onSource, onTarget };
 }
+
+const NOTHING: ResolvedTables = { tables: [], problems: [], passedOver: [] };
 
 type Use = PreflightContext["onSource"];
 type Definition = Pick<PlannedTable, "definition" | "unreadable">;

@@ -1,5 +1,5 @@
 /** What a preflight check says. */
-import type { Problem } from "../errors.js";
+import type { DroverError, Problem } from "../errors.js";
 
 /**
  * A problem with its weight. An `error` blocks the start; a `warning` is for the user to know: Drover works, but slower, or what
@@ -15,6 +15,11 @@ export function failure(code: string, message: string, cure: string): Finding {
 
 export function warning(code: string, message: string, cure: string): Finding {
   return { code, message, cure, severity: "warning" };
+}
+
+/** What could not be checked is not taken for good. @param what the check's name, or what it wanted to read */
+export function checkFailed(what: string, error: DroverError): Finding {
+  return failure("check-failed", `${what}: ${error.message}`, "see what the server's error means, and run the check again");
 }
 
 /** The findings that block. */

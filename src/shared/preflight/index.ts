@@ -22,8 +22,9 @@ import { targetGrants } from "./checks/target-grants.js";
 import { targetPlace } from "./checks/target-place.js";
 import { targetTables } from "./checks/target-tables.js";
 import { targetWritable } from "./checks/target-writable.js";
+import { preparedTransactions } from "./checks/prepared-transactions.js";
 import { versions } from "./checks/versions.js";
-import { failure, type Finding } from "./finding.js";
+import { checkFailed, type Finding } from "./finding.js";
 
 export type { PreflightOptions } from "./context.js";
 export { blocking, type Finding } from "./finding.js";
@@ -32,7 +33,7 @@ export { blocking, type Finding } from "./finding.js";
 const CHECKS: readonly Check[] = [
   connections, versions,
   sourceGrants, targetGrants,
-  binlogSettings, binlogRetention, binlogFilters, startPosition,
+  binlogSettings, binlogRetention, binlogFilters, startPosition, preparedTransactions,
   selection, tableShapes, rowFilters, foreignKeys,
   state, targetPlace, targetTables, targetWritable, collations, pairSettings,
 ];
@@ -44,15 +45,15 @@ const CHECKS: readonly Check[] = [
 export async function runPreflight(options: PreflightOptions): Promise<Finding[]> {
   const context = await readContext(options);
   const findings = await Promise.all(CHECKS.map((check) => runCheck(check, context)));
-  return findings.flat();
+  return [...context.unread, ...findings.flat()];
 }
 
-/** A question that a server refuses is a finding too: what could not be checked is not taken for good. */
+/** A question that a server refuses is a finding too. */
 async function runCheck(check: Check, context: PreflightContext): Promise<Finding[]> {
   try {
     return await check.run(context);
   } catch (error) {
     if (!(error instanceof DroverError) || error.kind === "aborted" || error.code === "CONNECTION_LOST") throw error;
-    return [failure("check-failed", `${check.name}: ${error.message}`, "see what the server's error means, and run the check again")];
+    return [checkFailed(check.name, error)];
   }
 }

@@ -110,7 +110,7 @@ function specificity(pattern: string): number {
 
 function matchesPattern(pattern: string, name: string): boolean {
   let source = "";
-  const characters = [...pattern];
+  const characters = Array.from(pattern);
   for (let i = 0; i < characters.length; i++) {
     let c = characters[i] as string;
     if (c === "\\" && i + 1 < characters.length) c = characters[++i] as string;

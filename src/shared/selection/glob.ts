@@ -16,7 +16,7 @@ export function isGlob(pattern: string): boolean {
 /** A test for names. */
 export function globMatcher(pattern: string, options: GlobOptions): (name: string) => boolean {
   // `u`: one character of the Unicode planes above the first is one `?`. `s`: a name may hold a line break.
-  const source = [...pattern].map((c) => (c === "*" ? ".*" : c === "?" ? "." : c.replace(/[\\^$.|+()[\]{}/]/, "\\$&"))).join("");
+  const source = Array.from(pattern, (c) => (c === "*" ? ".*" : c === "?" ? "." : c.replace(/[\\^$.|+()[\]{}/]/, "\\$&"))).join("");
   const expression = new RegExp(`^${source}$`, options.ignoreCase ? "sui" : "su");
   return (name) => expression.test(name);
 }

@@ -1,6 +1,6 @@
 /** The spec's connections are known, answer, and let us in. */
 import { connectionAddress } from "../../config.js";
-import { DroverError } from "../../errors.js";
+import type { DroverError } from "../../errors.js";
 import type { Check } from "../check.js";
 import type { PreflightContext } from "../context.js";
 import { failure, type Finding } from "../finding.js";
@@ -17,7 +17,7 @@ function connectionFindings(context: PreflightContext, name: string): Finding[] 
   const { host, port, user } = connectionAddress(context.config, name);
   const variable = `DROVER_CONNECTION_${name.toUpperCase()}`;
   if (LOGIN_REFUSED.has(error.errno ?? 0))
-    return [failure("connection-login", `${error.message}: ${host}:${port} does not let the user ${user} in`, `correct user and password in ${variable}, or create the user on that server (docs/grants.md)`)];
+    return [failure("connection-login", `${error.message}: ${host}:${port} does not let the user ${user} in`, `correct user, password and ssl in ${variable}, or create the user on that server (docs/grants.md)`)];
   if (error.code !== "CONNECTION_LOST") return [failure("connection-refused", withName(error, name), "see what the server's error means, and run the check again")];
   return [failure("connection-failed", `${withName(error, name)} (${host}:${port})`, `see that the server runs and can be reached from here, and that host, port and ssl in ${variable} are right`)];
 }

@@ -1,13 +1,14 @@
 /** Each source table can be carried: it can be read, has a key (case 24), an engine with transactions, and known types. */
 import { columnType } from "../../columns/column-types.js";
 import { whyNoKey } from "../../columns/choose-key.js";
+import { blankQuoted, parseShowCreate } from "../../columns/show-create.js";
 import { copiedColumns, type TableDefinition } from "../../columns/table-definition.js";
 import { qualified } from "../../mysql/bytes.js";
 import { DroverError } from "../../errors.js";
 import { nameOf } from "../../selection/selected-table.js";
 import type { Check } from "../check.js";
 import type { PlannedTable } from "../context.js";
-import { failure, type Finding } from "../finding.js";
+import { failure, warning, type Finding } from "../finding.js";
 
 export const tableShapes: Check = {
   name: "source tables",
@@ -37,8 +38,15 @@ function shapeFindings(definition: TableDefinition, server: string): Finding[] {
     findings.push(failure("table-key", `${server}: ${whyNoKey(definition)}; without a key no row can be told from another`, `on ${server} run: ALTER TABLE ${sqlName} ADD PRIMARY KEY (…); or leave the table out ("exclude")`));
   if (definition.engine.toUpperCase() !== "INNODB")
     findings.push(failure("table-engine", `${server}: ${name} has the engine ${definition.engine || "(none)"}: without transactions there is no state of it that a copy could be equal to`, `on ${server} run: ALTER TABLE ${sqlName} ENGINE=InnoDB; or leave the table out ("exclude")`));
+  const { tail } = parseShowCreate(definition.createStatement);
+  const option = SPECIAL_OPTION.exec(blankQuoted(tail))?.[0] ?? (/\bENCRYPTION='Y'/i.test(tail) ? "ENCRYPTION" : undefined);
+  if (option !== undefined)
+    findings.push(warning("table-option", `${server}: ${name} has the table option ${option}, which the target may not be able to follow`, "should its creation fail, create the target table by hand"));
   return findings;
 }
+
+/** Places in the file system and encryption: things of one server. */
+const SPECIAL_OPTION = /\b(?:DATA DIRECTORY|INDEX DIRECTORY|TABLESPACE|ENCRYPTED)\b/;
 
 function unknownTypes(definition: TableDefinition): DroverError[] {
   return copiedColumns(definition).flatMap((column) => {
