@@ -41,8 +41,8 @@ export class Application {
     for (const table of TABLES) await connection.query(`CREATE TABLE ${table} (${DEFINITIONS[table]}) DEFAULT CHARACTER SET utf8mb4`);
     await connection.query(`INSERT INTO account (email, balance, state) ${n} SELECT CONCAT('user', i, '@example.org'), i/7, 1 + i%3 FROM n;
       INSERT INTO ledger (account, entry, amount, memo) ${n} SELECT i % 500, i, i/3, REPEAT('m', i % 60) FROM n;
-      INSERT INTO note (code, body, extra) ${n} SELECT CONCAT('Note-', i), REPEAT('Text ', i % 50), JSON_OBJECT('n', i, 'half', i/2) FROM n;
-      INSERT INTO shape (id, payload, size, slot) ${n} SELECT 9223372036854775000 + i, RANDOM_BYTES(100), i/11, i FROM n`);
+      INSERT INTO note (code, body, extra) ${n} SELECT CONCAT('Note-', i), REPEAT('Text ', i % 50), JSON_OBJECT('n', i, 'half', i/2e0) FROM n;
+      INSERT INTO shape (id, payload, size, slot) ${n} SELECT CAST(9223372036854775000 AS UNSIGNED) + i, RANDOM_BYTES(100), i/11, i FROM n`);
     // Statistics that are not of an empty table; as on a server that has lived.
     await connection.query(`ANALYZE TABLE ${TABLES.join(", ")}`);
     await connection.end();
