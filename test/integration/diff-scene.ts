@@ -86,16 +86,17 @@ export class DiffScene implements AsyncDisposable {
       tables: names.map((table) => ({ schema: this.ctx.schema, table, ...(this.options.where?.[table] === undefined ? {} : { where: this.options.where[table] }) })),
     };
     const position = await this.onSource(executedPosition);
-    const definitions = await this.onSource(async (session) => Promise.all(names.map(() => null)).then(async () => {
+    const definitions = await this.onSource(async (session) => {
       const found = [];
       for (const name of names) found.push(await readTableDefinition(session, this.ctx.schema, name));
       return found;
-    }));
+    });
     await this.onTarget(async (session) => {
       await ensureStateSchema(session, state.schema);
       const spec = parseMigrationSpec(input);
       await state.migrations.create(session, input, spec);
-      await state.migrations.changePhase(session, spec.id, ["planning"], this.options.phase ?? (spec.mode === "copy" ? "completed" : "streaming"));
+      await state.migrations.changePhase(session, spec.id, ["planning"], spec.mode === "copy" ? "catching-up" : "streaming");
+      await state.migrations.changePhase(session, spec.id, ["catching-up", "streaming"], this.options.phase ?? (spec.mode === "copy" ? "completed" : "streaming"));
       await state.fence.create(session, spec.id, position);
       for (const [i, name] of names.entries()) {
         const definition = definitions[i];
