@@ -25,11 +25,13 @@ function unit(parse: (text: string) => number | undefined, what: string, fallbac
 export const migrationId = z.string().regex(/^[a-z0-9_-]{1,64}$/, "expected 1 to 64 of a-z, 0-9, _ and -");
 export const connectionName = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, "expected a connection name such as SRC");
 
-const patternSelection = z
+/** Tables of a schema by patterns. */
+export const patternSelection = z
   .strictObject({ schema: identifier, include: z.array(identifier).min(1).default(["*"]), exclude: z.array(identifier).default([]), targetSchema: identifier.optional() })
   .transform((s) => ({ kind: "pattern" as const, schema: s.schema, include: s.include, exclude: s.exclude, targetSchema: s.targetSchema ?? s.schema }));
 
-const tableSelection = z
+/** One table. */
+export const tableSelection = z
   .strictObject({ schema: identifier, table: identifier, targetSchema: identifier.optional(), targetTable: identifier.optional(), where: z.string().min(1).optional() })
   .transform((s) => ({
     kind: "table" as const, schema: s.schema, table: s.table,
@@ -37,7 +39,7 @@ const tableSelection = z
   }));
 
 /** One entry of `tables`: the presence of the key `table` decides its form, so that an error speaks of one form only. */
-const selection = z.unknown().transform((value, context) => {
+export const selection = z.unknown().transform((value, context) => {
   const named = typeof value === "object" && value !== null && "table" in value;
   const result = named ? tableSelection.safeParse(value) : patternSelection.safeParse(value);
   if (result.success) return result.data;

@@ -1,0 +1,36 @@
+/** The contracts as JSON Schema, for programs in any language: what may be written, before defaults are filled in. */
+import { z } from "zod";
+import { controlJobs, type ControlJobName } from "../shared/contracts/jobs.js";
+import { migrationSpec, patternSelection, selection, tableSelection } from "../shared/contracts/spec.js";
+
+export type JsonSchema = Record<string, unknown>;
+
+/** The workers' own turns: nobody else enqueues them. */
+const INTERNAL: readonly ControlJobName[] = ["advance", "reconcile"];
+
+/** By file name in `schema/`. */
+export function jsonSchemas(): Map<string, JsonSchema> {
+  const files = new Map<string, JsonSchema>([["migration-spec.schema.json", jsonSchema(migrationSpec, "Drover migration spec")]]);
+  for (const [name, contract] of Object.entries(controlJobs)) {
+    if (INTERNAL.includes(name as ControlJobName)) continue;
+    files.set(`control/${name}.schema.json`, jsonSchema(contract, `Payload of the job "${name}" of Drover's queue "control"`));
+  }
+  return files;
+}
+
+function jsonSchema(contract: z.ZodType, title: string): JsonSchema {
+  const schema = z.toJSONSchema(contract, {
+    io: "input",
+    unrepresentable: "any",
+    override: ({ zodSchema, jsonSchema: target }) => {
+      // An entry of `tables` is told apart by its keys in code, which zod cannot show as a schema.
+      if (zodSchema === selection) Object.assign(target, { anyOf: [tableSelection, patternSelection].map(nested) });
+    },
+  }) as JsonSchema;
+  return { $schema: schema["$schema"], title, ...schema };
+}
+
+function nested(contract: z.ZodType): JsonSchema {
+  const { $schema: _, ...schema } = z.toJSONSchema(contract, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  return schema;
+}
