@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { cli } from "./fake-terminal.js";
+
+const COMMANDS = [
+  ["check"], ["start"], ["status"], ["wait"], ["pause"], ["resume"], ["stop"], ["remove"], ["worker"], ["board"],
+  ["diff", "start"], ["diff", "show"], ["diff", "list"], ["diff", "stop"], ["diff", "resume"], ["diff", "delete"], ["diff", "repair"],
+];
+
+describe("help", () => {
+  test.each(COMMANDS.map((command) => [command.join(" "), command]))("%s has one with an example", async (name, command) => {
+    const { exitCode, stdout, stderr } = await cli([...(command as string[]), "--help"]);
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe("");
+    expect(stdout).toContain("Example");
+    expect(stdout).toContain(`drover ${name as string}`);
+  });
+  test("the program's own names the settings and the exit codes", async () => {
+    const { exitCode, stdout } = await cli(["--help"]);
+    expect(exitCode).toBe(0);
+    for (const part of ["DROVER_CONNECTION_<NAME>", "DROVER_API_TOKEN", "Exit codes"]) expect(stdout).toContain(part);
+  });
+  test("--version", async () => expect(await cli(["--version"])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) }));
+});
+
+describe("usage errors end with 2 and say what is wrong on stderr", () => {
+  test.each([
+    ["no command", [], "Usage: drover"],
+    ["an unknown command", ["move"], "unknown command 'move'"],
+    ["an unknown option", ["status", "--watsch"], "unknown option '--watsch'"],
+    ["a missing argument", ["start"], "missing required argument 'spec'"],
+    ["one argument too many", ["pause", "a", "b"], "too many arguments"],
+    ["a missing option", ["wait", "shop"], "required option '--for <phase>'"],
+    ["an unknown phase", ["wait", "shop", "--for", "done"], "Allowed choices are copied, streaming, caught-up, stopped"],
+    ["no duration", ["wait", "shop", "--for", "copied", "--timeout", "soon"], "Expected a duration"],
+    ["an unknown queue", ["worker", "--queues", "copy,cpoy"], '"cpoy" is none of'],
+  ])("%s", async (_name, args, message) => {
+    const { exitCode, stdout, stderr } = await cli(args);
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain("    at ");
+  });
+});
+
+describe("a wrong spec", () => {
+  const spec = JSON.stringify({ id: "Shop", source: "SRC", target: "DST", tabels: [], tables: [{ schema: "shop", colour: 1 }], options: { chunkRow: 5 } });
+
+  test("start names every problem with its path, and ends with 2", async () => {
+    const { exitCode, stdout, stderr } = await cli(["start", "-"], { stdin: spec });
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe("");
+    for (const part of ["tabels", "tables.0.colour", "options.chunkRow", '"id"', "[SPEC_INVALID]"]) expect(stderr).toContain(part);
+  });
+  test("check prints them as its result", async () => {
+    const { exitCode, stdout } = await cli(["check", "-", "--json"], { stdin: spec });
+    expect(exitCode).toBe(2);
+    const { ok, problems } = JSON.parse(stdout) as { ok: boolean; problems: { code: string; cure: string; severity: string }[] };
+    expect(ok).toBe(false);
+    expect(problems.map((p) => p.code)).toEqual(expect.arrayContaining(["tabels", "tables.0.colour", "options.chunkRow", "id"]));
+    for (const problem of problems) expect(problem).toMatchObject({ severity: "error", cure: expect.stringMatching(/./) });
+  });
+  test("no file, and no YAML", async () => {
+    expect(await cli(["start", "/nonexistent/spec.yaml"])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("/nonexistent/spec.yaml cannot be read") });
+    expect(await cli(["start", "-"], { stdin: "a: [1" })).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("stdin is neither YAML nor JSON") });
+  });
+  test("with --json the error is the one document on stdout", async () => {
+    const { stdout } = await cli(["start", "-", "--json"], { stdin: "id: 5" });
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "SPEC_INVALID", problems: expect.arrayContaining([expect.objectContaining({ code: "id" })]) } });
+  });
+});
+
+test("wrong settings end with 2 and never show a password", async () => {
+  const { exitCode, stderr } = await cli(["status"], { environment: { DROVER_CONNECTION_SRC: "postgres://user:s3cret@host/" } });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("connection SRC");
+  expect(stderr).not.toContain("s3cret");
+});
+
+test("a Redis that is not there is said in a bounded time", async () => {
+  const { exitCode, stderr } = await cli(["start", "-"], {
+    stdin: JSON.stringify({ id: "a", source: "SRC", target: "DST", tables: [{ schema: "s" }] }),
+    environment: { DROVER_REDIS_URL: "redis://:s3cret@127.0.0.1:1", DROVER_CONNECTION_SRC: "mysql://u:p@127.0.0.1:1/", DROVER_CONNECTION_DST: "mysql://u:p@127.0.0.1:1/" },
+  });
+  expect(exitCode).toBe(2);
+  expect(stderr).not.toContain("s3cret");
+});
