@@ -15,8 +15,7 @@ const OUTAGE = 3_000;
 
 /** @returns when recovery can begin, milliseconds since the epoch: for an outage when the server is back, else the blow itself */
 export async function strike(fault: FaultName, rig: Rig): Promise<number> {
-  const victim = rig.workers[0];
-  if (victim === undefined) throw new Error("there is no worker");
+  const victim = await rig.busyWorker();
   const struck = Date.now();
   switch (fault) {
     case "none":

@@ -1,7 +1,7 @@
 /**
  * The backlog of one migration in Redis: a chain of batches, each beginning where the one before ended.
  *
- * Keys (`<prefix>:<migration>:backlog:…`): `chain` a list of JSON infos, `tip` the last info ever appended, `bytes`
+ * Keys (`<prefix>:backlog:<migration>:…`): `chain` a list of JSON infos, `tip` the last info ever appended, `bytes`
  * the sum of payload sizes, `bell` a list that wakes the applier, and one `batch:<seq>` per payload (binary).
  *
  * The chain is its own fencing: `append` succeeds only where the batch begins at the tip, so of two tails (one a
@@ -65,7 +65,7 @@ export class BacklogChain {
 
   constructor(redis: Redis, prefix: string, migration: string) {
     this.redis = redis;
-    this.base = `${prefix}:${migration}:backlog`;
+    this.base = `${prefix}:backlog:${migration}`;
   }
 
   /** Where the next batch must begin; null when the chain is not begun (or Redis was emptied). */

@@ -21,14 +21,13 @@ interface RawQuery {
   done(): null;
 }
 
-/** Without a packet for this long the connection counts as lost (milliseconds). Statements that work in silence say how long they may. */
-const PATIENCE = 20_000;
-
 interface SessionParts {
   connection: Connection;
   server: string;
   signal: AbortSignal;
   isMariaDb: boolean;
+  /** Without a packet for this long (milliseconds) the connection counts as lost. */
+  patience: number;
 }
 
 export class MysqlSession implements Session {
@@ -39,6 +38,7 @@ export class MysqlSession implements Session {
   maxAllowedPacket = 4 * 1024 * 1024;
   localInfile = false;
   private readonly connection: Connection;
+  private readonly patience: number;
   private signal: AbortSignal;
   private alive = true;
   private idleError: unknown;
@@ -50,6 +50,7 @@ export class MysqlSession implements Session {
     this.server = parts.server;
     this.id = parts.connection.threadId ?? 0;
     this.isMariaDb = parts.isMariaDb;
+    this.patience = parts.patience;
     this.signal = parts.signal;
     // A killed connection may surface only here, between two statements.
     this.connection.on("error", (error) => this.broke(error));
@@ -136,7 +137,7 @@ export class MysqlSession implements Session {
 
   /** Runs one statement; any error, abort or silence destroys the session. */
   private exclusively<T>(statement: ByteSql, options: RunOptions, start: (settle: (error: unknown, value: T) => void, touch: () => void) => void): Promise<T> {
-    const patience = options.patience ?? PATIENCE;
+    const patience = options.patience ?? this.patience;
     return new Promise<T>((resolve, reject) => {
       if (this.interrupt) return reject(new DroverError("BUG", `${this.server}: two statements at once on one session`));
       if (this.signal.aborted) return reject(abortedError(this.signal));

@@ -12,7 +12,7 @@ export interface WriteResult {
 }
 
 export interface RunOptions {
-  /** How long the server may work without a word, in milliseconds (default 20 s). */
+  /** How long the server may work without a word, in milliseconds; the default is a few seconds (`open-session.ts`). */
   patience?: number;
 }
 

@@ -66,12 +66,15 @@ async function readBeginning(context: EngineContext, ref: MigrationRef, chain: B
     tables: await state.tables.list(session, ref.migration),
     fence: await state.fence.read(session, ref.migration),
   }));
-  const due = migration.spec.mode !== "copy" && (migration.phase === "copying" || migration.phase === "catching-up" || migration.phase === "streaming");
-  if (!due || fence === null) return null;
+  if (!isFollowing(migration) || fence === null) return null;
   if (tip !== null && fits(tip, batches, fence)) return { migration, tables, tip };
   const start: Tip = { epoch: fence.epoch, seq: fence.seq, position: fence.position };
   await chain.reset(start);
   return { migration, tables, tip: start };
+}
+
+function isFollowing({ spec, phase }: Migration): boolean {
+  return spec.mode !== "copy" && (phase === "copying" || phase === "catching-up" || phase === "streaming");
 }
 
 function fits(tip: Tip, batches: number, fence: Fence): boolean {
@@ -96,6 +99,8 @@ class Tail implements BinlogHandler {
   private builderSince = 0;
   /** The position in the chain is behind ours although no row of ours came: it is written now and then. */
   private quietSince = 0;
+  private checkedAt = Date.now();
+  private readonly epoch: number;
   private ending: TailEnd | null = null;
   private wake: (() => void) | null = null;
 
@@ -104,6 +109,7 @@ class Tail implements BinlogHandler {
     this.ref = ref;
     this.options = options;
     this.migration = begin.migration;
+    this.epoch = begin.tip.epoch;
     this.position = Position.parse(begin.tip.position);
     this.tables = new FollowedTables(begin.tables, this.position, (table, beforeKey, afterKey, after) => this.onRow(table.number, beforeKey, afterKey, after));
     this.sender = new BatchSender({
@@ -230,7 +236,22 @@ class Tail implements BinlogHandler {
       this.tables.passed(this.position);
     }
     if (!this.sender.idle) await this.sender.refresh();
+    if (now - this.checkedAt >= CHECK_INTERVAL) await this.checkStillDue(now, signal);
     if (this.sender.full && this.migration.phase === "copying") await this.startDraining(signal);
+  }
+
+  /** Paused, stopped, or begun anew: then what this tail appends is void. */
+  private async checkStillDue(now: number, signal: AbortSignal): Promise<void> {
+    this.checkedAt = now;
+    const { connections, state } = this.context;
+    const [migration, fence] = await connections.use(this.ref.target, "target", signal, async (session) => [
+      await state.migrations.read(session, this.ref.migration),
+      await state.fence.read(session, this.ref.migration),
+    ] as const);
+    if (migration === null || fence === null || !isFollowing(migration)) {
+      await this.options.chain.clear();
+      this.ending = "not-due";
+    } else if (fence.epoch !== this.epoch) throw new DroverError("FENCE_MOVED", `the migration ${this.ref.migration} began a new epoch`);
   }
 
   /** Design §4, step 5: the backlog reached its limit before the copy ended. */
@@ -240,5 +261,7 @@ class Tail implements BinlogHandler {
   }
 }
 
+/** How often the tail looks whether it is still wanted, in milliseconds. */
+const CHECK_INTERVAL = 1_000;
 /** How long an unchanged chain may lie behind the stream's position, in milliseconds. */
 const QUIET_TIME = 500;
