@@ -73,7 +73,7 @@ describe("createStatement", () => {
         const table = `copy of ${name}`.slice(0, 60);
         const { statements, deferred } = createStatement(source, { schema: target, table, deferIndexes });
         expect(deferred.length).toBe(deferIndexes ? expected.length : 0);
-        for (const clause of deferred) expect(expected.some((n) => clause.startsWith(`ADD KEY ${"`"}${n.replaceAll("`", "``")}${"`"} (`)), clause).toBe(true);
+        for (const clause of deferred) expect(expected.some((n) => clause.startsWith(`ADD KEY ${"`"}${n.replaceAll("`", "``")}${"`"} (`)), `${clause}`).toBe(true);
         for (const statement of statements) await session.run(statement);
         const bare = (await readTableDefinition(session, target, table)) as TableDefinition;
         expect(bare.indexes.map((i) => i.name).sort()).toEqual(source.indexes.map((i) => i.name).filter((n) => !deferIndexes || !expected.includes(n)).sort());

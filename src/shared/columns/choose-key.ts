@@ -9,7 +9,7 @@ import { columnType } from "./column-types.js";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table-definition.js";
 
 /** Why an index cannot be the row key; null when it can. */
-export function keyObstacle(table: Pick<TableDefinition, "schema" | "table" | "columns">, index: IndexDefinition): string | null {
+function keyObstacle(table: Pick<TableDefinition, "schema" | "table" | "columns">, index: IndexDefinition): string | null {
   if (!index.unique) return "it is not unique";
   if (index.kind !== "btree") return "it is not a BTREE index";
   if (index.invisible === true) return "it is invisible, and FORCE INDEX cannot name it";

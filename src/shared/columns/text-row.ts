@@ -10,7 +10,7 @@
 export const NULL_CELL = 0xfb;
 
 /** Bytes that the length prefix of a cell of `length` bytes takes. */
-export function prefixBytes(length: number): number {
+function prefixBytes(length: number): number {
   return length < 251 ? 1 : length < 65536 ? 3 : length < 16777216 ? 4 : 9;
 }
 
