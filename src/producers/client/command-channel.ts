@@ -133,7 +133,9 @@ export class CommandChannel {
   }
 
   async close(): Promise<void> {
-    const ending = [this.queue?.close(), this.events?.queueEvents.close()];
+    const ending: Promise<void>[] = [];
+    if (this.queue) ending.push(this.queue.close());
+    if (this.events) ending.push(this.events.queueEvents.close());
     await Promise.race([Promise.allSettled(ending), new Promise((resolve) => setTimeout(resolve, 1_000).unref())]);
     this.events?.redis.disconnect();
     this.redis.disconnect();
