@@ -22,6 +22,9 @@ import { noHooks, type Hooks } from "../../src/workers/hooks.js";
 import { DroverError } from "../../src/shared/errors.js";
 import type { TestContext } from "../support/context.js";
 
+/** What of a test context a scene needs. */
+export type SceneContext = Pick<TestContext, "source" | "target" | "schema" | "stateSchema" | "env">;
+
 export interface SceneOptions {
   mode?: "copy" | "copy+follow";
   phase?: Phase;
@@ -36,12 +39,12 @@ export class DiffScene implements AsyncDisposable {
   readonly ending = new AbortController();
   readonly context: EngineContext;
   readonly engine: DiffEngine;
-  readonly ctx: TestContext;
+  readonly ctx: SceneContext;
   readonly tuning: DiffTuning;
   private readonly options: SceneOptions;
   private diffs = 0;
 
-  constructor(ctx: TestContext, options: SceneOptions = {}) {
+  constructor(ctx: SceneContext, options: SceneOptions = {}) {
     this.ctx = ctx;
     this.options = options;
     const config = loadConfig(ctx.env);

@@ -4,11 +4,12 @@ import { diffJobs, parseJob } from "../../shared/contracts/jobs.js";
 import { DroverError } from "../../shared/errors.js";
 import { DiffEngine } from "../diff/engine.js";
 import { ensureDiffJobs, nextDiffJobs } from "../diff/jobs.js";
+import { DEFAULT_TUNING, type DiffTuning } from "../diff/tuning.js";
 import type { ProcessorContext } from "./context.js";
 import { guarded, type JobFunction } from "./outcome.js";
 
-export function createDiffProcessor(context: ProcessorContext): JobFunction {
-  const engine = new DiffEngine(context, { ending: context.shutdown });
+export function createDiffProcessor(context: ProcessorContext, tuning: DiffTuning = DEFAULT_TUNING): JobFunction {
+  const engine = new DiffEngine(context, { ending: context.shutdown, tuning });
 
   const run = async (job: Job, signal: AbortSignal): Promise<unknown> => {
     if (job.name === "chunk") {
