@@ -1,9 +1,9 @@
 /** The binlog of MariaDB: positions, types, compressed events, groups. */
-import { createConnection, type Connection, type RowDataPacket } from "mysql2/promise";
+import { createConnection, type Connection, type ResultSetHeader, type RowDataPacket } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openServers } from "../../scripts/servers/index.js";
 import type { MysqlServer, Servers } from "../../scripts/servers/index.js";
-import { DroverError } from "../../src/shared/errors.js";
+import type { DroverError } from "../../src/shared/errors.js";
 import type { CellFormat } from "../../src/workers/binlog/events.js";
 import { seeded } from "./binlog-corpus.js";
 import { Recorder, type RecorderOptions } from "./binlog-recorder.js";
@@ -29,7 +29,7 @@ async function follow(options: Partial<RecorderOptions> = {}): Promise<Recorder>
 }
 
 async function caughtUp(recorder: Recorder): Promise<void> {
-  const [result] = await client.query<import("mysql2").ResultSetHeader>("INSERT INTO marker VALUES ()");
+  const [result] = await client.query<ResultSetHeader>("INSERT INTO marker VALUES ()");
   await recorder.until(() => recorder.rowsOf("marker").some(({ cells }) => cells?.[0] === String(result.insertId)));
 }
 

@@ -262,7 +262,8 @@ describe("through changes of the server's files", () => {
     await using second = await Recorder.open({ server, position: recorder.transactions[0]?.gtid.replace(/:(\d+)$/, ":1-$1") ?? "", schema });
     await client.query("SET GLOBAL binlog_checksum=CRC32; INSERT INTO t VALUES (4, 'x')");
     await second.until((transactions) => transactions.length === 3);
-    await recorder.until((transactions) => transactions.length === 4);
+    const ids = await recorder.until((transactions) => transactions.length === 4 && transactions.map(({ rows }) => rows[0]?.cells?.[0]));
+    expect(ids).toEqual(["1", "2", "3", "4"]);
   });
 
   it("a restart after kill -9 ends the stream; the next one goes on", async () => {

@@ -163,7 +163,7 @@ describe("cells of the binlog are those of SELECT", () => {
       await caughtUp();
       for (const [i, [type]] of TYPES.entries()) {
         const expected = await session.copied(schema, `t${i}`);
-        expect(recorder.rowsOf(`t${i}`).map(({ cells }) => cells), type).toEqual(expected);
+        expect({ type, rows: recorder.rowsOf(`t${i}`).map(({ cells }) => cells) }).toEqual({ type, rows: expected });
       }
       expect(recorder.rowsOf("wide").map(({ cells }) => cells)).toEqual(await session.copied(schema, "wide"));
     });

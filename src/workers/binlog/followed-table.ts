@@ -1,6 +1,7 @@
 import { DecodeError } from "./decode-error.js";
 import type { CellFormat, RowSink } from "./events.js";
-import type { RowDecoder, RowPlan } from "./row-decoder.js";
+import type { RowDecoder } from "./row-decoder.js";
+import type { RowPlan } from "./row-ops.js";
 import { planRow } from "./row-plan.js";
 import type { TableMap } from "./table-map.js";
 

@@ -1,7 +1,7 @@
 import { DecodeError } from "./decode-error.js";
 import { decimalSize } from "./decimal-text.js";
 import type { BinlogColumn, CellFormat } from "./events.js";
-import { Op, type RowPlan } from "./row-decoder.js";
+import { Op, type RowPlan } from "./row-ops.js";
 import { fractionSize } from "./temporal-text.js";
 import { BINARY_COLLATION, TYPE, typeName } from "./type-codes.js";
 

@@ -10,11 +10,6 @@ export function fractionSize(digits: number): number {
   return (digits + 1) >> 1;
 }
 
-/** Length of `.ffffff`. */
-export function fractionLength(digits: number): number {
-  return digits === 0 ? 0 : digits + 1;
-}
-
 function writeDateParts(out: Uint8Array, to: number, year: number, month: number, day: number): number {
   to = write4(out, to, year);
   out[to++] = 45;

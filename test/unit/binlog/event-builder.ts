@@ -78,7 +78,7 @@ export interface TableMapSpec {
   extra?: Buffer[];
 }
 
-export const field = (type: number, value: Buffer): Buffer => Buffer.concat([u8(type, value.length), value]);
+const field = (type: number, value: Buffer): Buffer => Buffer.concat([u8(type, value.length), value]);
 
 export function tableMap({ id = 5, schema = "s", table = "t", columns, names = true, extra = [] }: TableMapSpec, options: EventOptions = {}): Buffer {
   const nulls = Buffer.alloc((columns.length + 7) >> 3);

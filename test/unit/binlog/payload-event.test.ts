@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { EVENT } from "../../../src/workers/binlog/event-types.js";
 import { PayloadReader } from "../../../src/workers/binlog/payload-event.js";
@@ -32,20 +33,17 @@ function read(bytes: Buffer): Buffer[] {
 
 const inner = [xid({ checksum: false }), event(EVENT.ROWS_QUERY, Buffer.alloc(300_000, 1), { checksum: false }), ...Array.from({ length: 500 }, (_, i) => event(EVENT.ROWS_QUERY, Buffer.alloc(i, i), { checksum: false }))];
 
-/** Not `toEqual`, which takes seconds for this many bytes. */
-function expectInner(events: Buffer[]): void {
-  expect(events.map(({ length }) => length)).toEqual(inner.map(({ length }) => length));
-  expect(Buffer.concat(events).equals(Buffer.concat(inner))).toBe(true);
-}
+/** Not `toEqual` on all the buffers, which takes seconds for this many bytes. */
+const digest = (events: Buffer[]) => ({ lengths: events.map(({ length }) => length), sha: createHash("sha256").update(Buffer.concat(events)).digest("hex") });
 
 describe("TRANSACTION_PAYLOAD", () => {
   it.each([[0, "zstd"], [255, "no compression"]])("%i (%s): every event, whole", (compression) => {
     const data = Buffer.concat(inner);
-    expectInner(read(payload(compression === 0 ? frame(data) : data, compression)));
+    expect(digest(read(payload(compression === 0 ? frame(data) : data, compression)))).toEqual(digest(inner));
   });
 
   it("of several frames", () => {
-    expectInner(read(payload(Buffer.concat(inner.map((bytes) => frame(bytes))), 0)));
+    expect(digest(read(payload(Buffer.concat(inner.map((bytes) => frame(bytes))), 0)))).toEqual(digest(inner));
   });
 
   it("damaged, cut, or of an unknown algorithm: an error, and never an endless loop", () => {
@@ -55,7 +53,7 @@ describe("TRANSACTION_PAYLOAD", () => {
     for (let at = 0; at < 9; at++) {
       const broken = Buffer.from(data);
       broken[at] = (broken[at] as number) ^ 0xff;
-      expect(() => read(payload(broken, 0))).toThrow();
+      expect(() => read(payload(broken, 0))).toThrow(/damaged|middle|ends|length/);
     }
     expect(() => read(payload(data, 7))).toThrow(/algorithm 7/);
     expect(() => read(payload(Buffer.alloc(30), 255))).toThrow(/damaged/);
