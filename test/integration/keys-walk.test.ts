@@ -30,6 +30,7 @@ interface KeyCase {
   noRange?: boolean;
   /** Not a type or collation of MariaDB. */
   mysqlOnly?: boolean;
+  mariaDbOnly?: boolean;
 }
 
 const numbers = (n: number, f: (i: number) => string) => Array.from({ length: n }, (_, i) => f(i));
@@ -68,6 +69,8 @@ const CASES: KeyCase[] = [
   { name: "ucs2", columns: ["varchar(20) CHARACTER SET ucs2"], rows: ["_ucs2 0x5C27", "_ucs2 0x0000", "_ucs2 0x0061"] },
   { name: "utf32", columns: ["char(5) CHARACTER SET utf32"], rows: ["_utf32 0x0001F600", "_utf32 0x0000005C", "_utf32 0x00000061"] },
   { name: "char, ascii", columns: ["char(5) CHARACTER SET ascii"], rows: ["'a'", "'b'", "'ab'", "''"] },
+  { name: "uuid", mariaDbOnly: true, columns: ["uuid"], rows: ["'123e4567-e89b-12d3-a456-426655440000'", "'00000000-0000-0000-0000-000000000000'", "'ffffffff-0000-0000-0000-000000000000'"] },
+  { name: "inet6", mariaDbOnly: true, columns: ["inet6"], rows: ["'::'", "'::1'", "'ffff::'"] },
   { name: "composite, few distinct first columns", columns: ["tinyint", "int", "varchar(10) CHARACTER SET latin1"], rows: numbers(60, (i) => `${i % 3},${Math.floor(i / 9)},'k${i}'`) },
   { name: "composite at the minimum of the first column", columns: ["int", "bigint unsigned"], rows: ["-2147483648,0", "-2147483648,18446744073709551615", "2147483647,0", "2147483647,18446744073709551615", "0,0"] },
   { name: "composite with equal-but-different strings in front", columns: ["varchar(10) CHARACTER SET utf8mb4", "int"], rows: ["'a',1", "'A',2", "'a',3", "'A',4", "'á',5", "'b',1", "'B',0", "'a',9"] },
@@ -86,9 +89,10 @@ const BEHIND: KeyCase[] = CASES.filter((c) => c.columns.length === 1 && c.index 
 }));
 
 describe("walking a key", () => {
-  it.for([...CASES, ...BEHIND].map((c, i) => ({ ...c, i })))("$name", async ({ columns, index, rows, noRange, mysqlOnly, i }, { skip }) => {
+  it.for([...CASES, ...BEHIND].map((c, i) => ({ ...c, i })))("$name", async ({ columns, index, rows, noRange, mysqlOnly, mariaDbOnly, i }, { skip }) => {
     using session = await server.open();
     skip(mysqlOnly === true && session.isMariaDb, "not on MariaDB");
+    skip(mariaDbOnly === true && !session.isMariaDb, "MariaDB only");
     const table = `w${i}`;
     await session.run(TEXT_LITERALS);
     const key = index ?? `PRIMARY KEY (${columns.map((_, c) => `k${c}`).join(",")})`;
