@@ -10,7 +10,9 @@ import { diffOptions } from "../../shared/contracts/diff.js";
 import { parseContract, parseMigrationSpec, type MigrationSpec, type MigrationSpecInput } from "../../shared/contracts/spec.js";
 import type { MigrationStatus } from "../../shared/contracts/status.js";
 import { DroverError } from "../../shared/errors.js";
+import type { RepairReport } from "../../shared/state/diff-repair-report.js";
 import type { Finding } from "../../shared/preflight/finding.js";
+import type { CallOptions, MigrationList, RepairOptions, ShowDiffOptions, StartOptions, StartResult, WaitForDiffOptions, WaitForOptions } from "./call-options.js";
 import { clientConfig, type DroverClientOptions } from "./client-options.js";
 import { CommandChannel, type AnswerOptions } from "./command-channel.js";
 import { newDiffId } from "./diff-id.js";
@@ -19,43 +21,6 @@ import { poll } from "./poll.js";
 import type { StateView } from "./state-view.js";
 import type { WaitPhase } from "./wait-phases.js";
 import { waitingStatus } from "./waiting-status.js";
-
-export interface CallOptions {
-  signal?: AbortSignal | undefined;
-}
-
-export interface StartOptions extends AnswerOptions {
-  /** Check both servers first (`check`); default false. Findings that block are thrown as PREFLIGHT_FAILED. */
-  preflight?: boolean;
-}
-
-export interface StartResult {
-  id: string;
-  /** False when no worker runs: the command stays queued, and the first worker takes it up. */
-  accepted: boolean;
-  /** What the preflight has to say without blocking. */
-  warnings: Finding[];
-}
-
-export interface WaitOptions extends CallOptions {
-  /** Milliseconds; without it the wait has no end. */
-  timeout?: number | undefined;
-}
-
-export interface WaitForOptions extends WaitOptions {
-  /** Called with every status seen on the way. */
-  onStatus?: ((status: MigrationStatus) => void) | undefined;
-}
-
-export interface WaitForDiffOptions extends WaitOptions {
-  onReport?: ((report: DiffReport) => void) | undefined;
-}
-
-export interface MigrationList {
-  migrations: MigrationStatus[];
-  /** Connections that could not be asked: their migrations are missing from the list. */
-  unreachable: { connection: string; message: string }[];
-}
 
 export class DroverClient {
   private readonly config: Config;
@@ -175,11 +140,14 @@ export class DroverClient {
     return { diffId };
   }
 
-  /** @param diffId `last` is the newest @throws DroverError NOT_FOUND */
-  async showDiff(id: string, diffId = "last", options: CallOptions = {}): Promise<DiffReport> {
+  /**
+   * @param diffId `last` is the newest
+   * @throws DroverError NOT_FOUND
+   */
+  async showDiff(id: string, diffId = "last", options: ShowDiffOptions = {}): Promise<DiffReport> {
     const view = await this.view();
     const signal = view.signal(options.signal);
-    return await view.diffs.read(await this.find(view, id, signal), diffId, signal);
+    return await view.diffs.read(await this.find(view, id, signal), diffId, options.showValues ?? false, signal);
   }
 
   /** Newest first; without samples. */
@@ -216,9 +184,20 @@ export class DroverClient {
     return { id, diffId };
   }
 
-  /** Makes the target equal the source where a diff confirmed a difference; the worker's answer is returned as it is. */
-  async repairDiff(id: string, diffId: string, repair: { dryRun?: boolean } = {}, options: AnswerOptions = {}): Promise<unknown> {
-    return await this.channel.send("diff-repair", { ...(await this.reference(id, options)), diffId, dryRun: repair.dryRun ?? false }, options);
+  /**
+   * Makes the target equal the source where a diff confirmed a difference, and waits until that is done.
+   * @returns the report, also of a repair that failed (`state`)
+   * @throws DroverError NOT_FOUND, WRONG_PHASE (the diff has not ended), NO_ANSWER, TIMEOUT
+   */
+  async repairDiff(id: string, diffId: string, options: RepairOptions = {}): Promise<RepairReport> {
+    const view = await this.view();
+    const signal = view.signal(options.signal);
+    const found = await this.find(view, id, signal);
+    await this.channel.send("diff-repair", { migration: id, target: found.target, diffId, dryRun: options.dryRun ?? false }, { signal });
+    return await poll(`the repair of diff ${diffId} did not end`, { timeout: options.timeout, signal }, async () => {
+      const report = await view.diffs.repair(found, diffId, signal);
+      return report !== null && report.state !== "pending" && report.state !== "running" ? report : undefined;
+    });
   }
 
   /** Ends every connection; calls under way end with ABORTED. */

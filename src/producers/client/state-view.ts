@@ -35,7 +35,7 @@ export class StateView {
     this.finder = new MigrationFinder({ connections, state, names: [...config.connections.keys()] });
     this.sources = new SourcePositions(connections);
     this.statuses = new StatusReader({ connections, state, sources: this.sources, backlog: options.backlog });
-    this.diffs = new DiffReader({ connections, state });
+    this.diffs = new DiffReader({ connections, stateSchema: config.stateSchema });
   }
 
   async preflight(spec: MigrationSpec, signal: AbortSignal): Promise<Finding[]> {

@@ -1,6 +1,7 @@
 /** `/progress.json`: what the page shows. */
 import type { FastifyInstance } from "fastify";
-import type { DroverClient, MigrationList } from "../../client/drover-client.js";
+import type { MigrationList } from "../../client/call-options.js";
+import type { DroverClient } from "../../client/drover-client.js";
 
 /** However many browsers look, the servers are asked this often; milliseconds. */
 const FRESH = 900;

@@ -1,5 +1,5 @@
 /** A diff's report for people. */
-import type { DiffReport, DiffTableReport } from "../../../shared/contracts/diff.js";
+import type { DiffReport, DiffSample, DiffTableReport } from "../../../shared/contracts/diff.js";
 import type { Paint } from "../terminal.js";
 import { count, seconds } from "./numbers.js";
 import { progressBar } from "./progress-bar.js";
@@ -13,7 +13,7 @@ export function diffLines(report: DiffReport, paint: Paint): string[] {
     figure(t.mismatched), figure(t.missingOnTarget), figure(t.extraOnTarget), figure(t.inconclusive),
   ]);
   const table = rows.length === 0 ? [] : textTable(header, rows, ["left", "left", "right", "right", "right", "right", "right", "right"]);
-  return [headline(report, paint), ...table, ...report.tables.flatMap((t) => sampleLines(t, paint)), ...errorLines(report, paint)];
+  return [headline(report, paint), ...table, ...report.tables.flatMap((t) => [...sampleLines(t, paint), ...noteLines(t, paint)]), ...errorLines(report, paint)];
 }
 
 /** One line per diff. */
@@ -39,11 +39,22 @@ function verdict(report: DiffReport, paint: Paint): string {
 }
 
 function sampleLines(table: DiffTableReport, paint: Paint): string[] {
-  return table.samples.map((sample) => {
+  return table.samples.flatMap((sample) => {
     const key = Object.entries(sample.key).map(([name, value]) => `${name}=${value}`).join(", ");
     const columns = sample.columns.length > 0 ? `: ${sample.columns.join(", ")}` : "";
-    return `  ${paint("red", sample.kind)} ${table.source} (${key})${columns}`;
+    return [`  ${paint("red", sample.kind)} ${table.source} (${key})${columns}`, ...valueLines(sample)];
   });
+}
+
+function valueLines({ values, columns }: DiffSample): string[] {
+  if (values === undefined) return [];
+  const side = (name: string, row: Record<string, string | null> | null) =>
+    row === null ? `    ${name}: no row` : `    ${name}: ${Object.entries(row).filter(([column]) => columns.length === 0 || columns.includes(column)).map(([column, value]) => `${column}=${value ?? "NULL"}`).join(", ")}`;
+  return [side("source", values.source), side("target", values.target)];
+}
+
+function noteLines(table: DiffTableReport, paint: Paint): string[] {
+  return (table.notes ?? []).map((note) => `  ${paint("yellow", "!")} ${table.source}: ${note}`);
 }
 
 function errorLines(report: DiffReport, paint: Paint): string[] {

@@ -1,0 +1,52 @@
+/** The options and results of the client's calls. */
+import type { DiffReport } from "../../shared/contracts/diff.js";
+import type { MigrationStatus } from "../../shared/contracts/status.js";
+import type { Finding } from "../../shared/preflight/finding.js";
+import type { AnswerOptions } from "./command-channel.js";
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+}
+
+export interface StartOptions extends AnswerOptions {
+  /** Check both servers first (`check`); default false. Findings that block are thrown as PREFLIGHT_FAILED. */
+  preflight?: boolean;
+}
+
+export interface StartResult {
+  id: string;
+  /** False when no worker runs: the command stays queued, and the first worker takes it up. */
+  accepted: boolean;
+  /** What the preflight has to say without blocking. */
+  warnings: Finding[];
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Milliseconds; without it the wait has no end. */
+  timeout?: number | undefined;
+}
+
+export interface WaitForOptions extends WaitOptions {
+  /** Called with every status seen on the way. */
+  onStatus?: ((status: MigrationStatus) => void) | undefined;
+}
+
+export interface WaitForDiffOptions extends WaitOptions {
+  onReport?: ((report: DiffReport) => void) | undefined;
+}
+
+export interface ShowDiffOptions extends CallOptions {
+  /** Also the sampled rows' values, read from both servers now; default false. */
+  showValues?: boolean | undefined;
+}
+
+export interface RepairOptions extends WaitOptions {
+  /** Only say what would be changed; default false. */
+  dryRun?: boolean | undefined;
+}
+
+export interface MigrationList {
+  migrations: MigrationStatus[];
+  /** Connections that could not be asked: their migrations are missing from the list. */
+  unreachable: { connection: string; message: string }[];
+}
