@@ -2,6 +2,7 @@ import type { ConnectionOptions } from "mysql2";
 import { abortedError, DroverError } from "../../shared/errors.js";
 import { BinlogDecoder } from "./binlog-decoder.js";
 import { DumpConnection, type RawPacket } from "./dump-connection.js";
+import { EVENT } from "./event-types.js";
 import type { BinlogHandler } from "./events.js";
 import { streamError } from "./stream-error.js";
 import { loadZstd } from "./zstd.js";
@@ -41,6 +42,10 @@ export interface BinlogStream {
 }
 
 const SILENCE_MILLISECONDS = 10_000;
+/** Until events flow the server may be searching its files for the position, which not every version does with heartbeats. */
+const OPENING_SILENCE_MILLISECONDS = 60_000;
+/** What the dump begins with before it searches. */
+const OPENING_EVENTS: ReadonlySet<number | undefined> = new Set([EVENT.ROTATE, EVENT.FORMAT_DESCRIPTION, EVENT.PREVIOUS_GTIDS, EVENT.MARIADB_GTID_LIST]);
 const HEARTBEAT_MILLISECONDS = 1000;
 const WATCH_MILLISECONDS = 1000;
 /** The controlling session is kept alive by a ping each so many watches. */
@@ -80,6 +85,8 @@ class Stream implements BinlogStream {
 
   /** Packets have begun to come. */
   private started = false;
+  /** An event has come that is not one of the opening ones. */
+  private flowing = false;
   /** The caller's wish. */
   private paused = false;
   /** A compressed transaction is being worked off; packets wait meanwhile. */
@@ -167,6 +174,7 @@ class Stream implements BinlogStream {
       this.resolveOpened(this);
       this.goOn();
     }
+    if (!this.flowing) this.flowing = !OPENING_EVENTS.has(packet.buffer[packet.offset + 5]);
     try {
       // A byte of status before the event: 0, as errors have been sorted out.
       if (!this.decoder.event(packet.buffer, packet.offset + 1, packet.end)) return;
@@ -199,8 +207,9 @@ class Stream implements BinlogStream {
     this.lastWatchAt = now;
     if (late) this.lastPacketAt = Math.max(this.lastPacketAt, now);
     if (this.started && ++this.watches % WATCHES_PER_PING === 0) this.dump.ping();
-    if (this.paused || this.inPayload || now - this.lastPacketAt <= this.silence) return;
-    void this.finish(new DroverError("CONNECTION_LOST", `the binlog stream ended: no packet and no heartbeat for ${this.silence} ms`));
+    const limit = this.flowing ? this.silence : Math.max(this.silence, OPENING_SILENCE_MILLISECONDS);
+    if (this.paused || this.inPayload || now - this.lastPacketAt <= limit) return;
+    void this.finish(new DroverError("CONNECTION_LOST", `the binlog stream ended: no packet and no heartbeat for ${limit} ms`));
   }
 
   /** Ends the stream on an error of the decoder or the handler. */

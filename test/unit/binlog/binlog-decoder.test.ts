@@ -202,7 +202,7 @@ describe("BinlogDecoder", () => {
     let seed = 1;
     const random = (limit: number) => (seed = (seed * 48271) % 2147483647) % limit;
     let refused = 0;
-    for (let round = 0; round < 5_000; round++) {
+    for (let round = 0; round < 2_000; round++) {
       const damaged: Buffer[] = events.map((bytes) => Buffer.from(bytes));
       const victim = damaged[random(damaged.length)] as Buffer;
       for (let flips = 1 + random(3); flips > 0; flips--) victim[19 + random(victim.length - 19)] = random(256);
@@ -213,6 +213,6 @@ describe("BinlogDecoder", () => {
         refused += 1;
       }
     }
-    expect(refused).toBeGreaterThan(1000);
+    expect(refused).toBeGreaterThan(400);
   });
 });
