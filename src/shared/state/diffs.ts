@@ -82,14 +82,15 @@ export class DiffStore {
   }
 
   /**
-   * Records an error of work that goes on; it counts one attempt more. A diff that has ended keeps the error it ended with.
+   * Records an error of work that goes on; it counts one attempt more. It may come after the diff was completed by others; a
+   * diff that was stopped or failed keeps the error that it ended with.
    * @param planning whether the failure was one of planning, which has its own limit
    */
   async recordError(session: Session, migration: string, diff: string, thrown: unknown, planning: boolean): Promise<void> {
     const before = await this.read(session, migration, diff);
     if (before === null) return;
     await session.run(sql`UPDATE ${this.table} SET error=${json(storedError(thrown, before.error))}, attempts=attempts+1, plan_failures=plan_failures+${planning ? 1 : 0}
-      WHERE ${this.one(migration, diff)} AND state IN ('pending','running')`);
+      WHERE ${this.one(migration, diff)} AND state IN ('pending','running','completed')`);
   }
 
   /** Ends a diff with an error. */

@@ -8,6 +8,8 @@ import { DroverError } from "../../shared/errors.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { EngineContext } from "../context.js";
 
+const PAUSE = { first: 100, cap: 3_000 };
+
 type Save = (session: Session) => Promise<void>;
 
 export class ErrorSaver {
@@ -34,7 +36,7 @@ export class ErrorSaver {
   private async goOn(item: string): Promise<void> {
     try {
       for (let attempt = 1; !this.ending.aborted; attempt++) {
-        await sleep(backoffDelay(attempt), this.ending);
+        await sleep(backoffDelay(attempt, PAUSE), this.ending);
         if (await this.try(item)) break;
       }
     } catch {
