@@ -9,6 +9,7 @@ import { resolveTables } from "../../shared/selection/index.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
+import { withDdlLock } from "../ddl/ddl-lock.js";
 import { readSourceTable } from "./source-table.js";
 import { ensureTargetSchema, prepareTarget } from "./target-table.js";
 
@@ -18,7 +19,7 @@ export async function prepareMigration(context: EngineContext, ref: MigrationRef
   if (tables.length === 0) {
     tables = await recordTables(context, ref, migration, signal);
   }
-  for (const table of tables) if (table.phase === "pending") await createTarget(context, ref, migration, table, signal);
+  for (const table of tables) if (table.phase === "pending") await createTarget(context, ref, migration, table.number, signal);
   const next = migration.spec.mode === "follow" ? "catching-up" : "copying";
   await connections.use(ref.target, "target", signal, (session) => state.migrations.changePhase(session, ref.migration, ["planning"], next));
 }
@@ -57,13 +58,16 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
   return await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
 }
 
-async function createTarget(context: EngineContext, ref: MigrationRef, migration: Migration, table: MigrationTable, signal: AbortSignal): Promise<void> {
+/** One worker at a time, and only while the table is `pending`: a turn of the reconciler may come while another one is at it. */
+async function createTarget(context: EngineContext, ref: MigrationRef, migration: Migration, number: number, signal: AbortSignal): Promise<void> {
   const { connections, state } = context;
   const { spec } = migration;
-  await connections.use(ref.target, "target", signal, async (session) => {
+  await withDdlLock(context, ref, signal, async (session) => {
+    const table = await state.tables.require(session, ref.migration, number);
+    if (table.phase !== "pending") return;
     await connections.use(spec.source, "source", signal, (source) => ensureTargetSchema(source, session, table.source.schema, table.target.schema));
     if (spec.mode === "follow") return await state.tables.put(session, ref.migration, { ...table, phase: "copied", planned: true });
-    const prepared = await prepareTarget(session, table, spec.options.existingTarget);
+    const prepared = await prepareTarget(session, table, spec.options.existingTarget, (deferredIndexes) => state.tables.put(session, ref.migration, { ...table, deferredIndexes }));
     await state.tables.put(session, ref.migration, { ...table, ...prepared, phase: "planning" });
   });
 }

@@ -15,8 +15,17 @@ export interface PreparedTarget {
   overlay: boolean;
 }
 
-/** @throws DroverError PREFLIGHT_FAILED when the table has rows and `existingTarget` is `fail` */
-export async function prepareTarget(session: Session, table: MigrationTable, existing: MigrationOptions["existingTarget"]): Promise<PreparedTarget> {
+/**
+ * @param record called before the table is created, with the indexes that it is created without: a crash right after
+ *   leaves an empty table that looks like any other
+ * @throws DroverError PREFLIGHT_FAILED when the table has rows and `existingTarget` is `fail`
+ */
+export async function prepareTarget(
+  session: Session,
+  table: MigrationTable,
+  existing: MigrationOptions["existingTarget"],
+  record: (deferredIndexes: string[]) => Promise<void>,
+): Promise<PreparedTarget> {
   const { target, definition } = table;
   const present = await readTableDefinition(session, target.schema, target.table);
   if (present !== null) {
@@ -27,10 +36,13 @@ export async function prepareTarget(session: Session, table: MigrationTable, exi
         throw new DroverError("PREFLIGHT_FAILED", `the target table ${target.schema}.${target.table} exists and is not empty`, {
           cure: 'empty it, or set options.existingTarget to "resume" or "replace"',
         });
-      return { deferredIndexes: [], overlay: filled };
+      // What an earlier attempt recorded; of these only the missing ones are built.
+      return { deferredIndexes: table.deferredIndexes, overlay: filled };
     }
   }
-  return { deferredIndexes: await recreateTarget(session, table, definition.rowsEstimated >= SMALL_TABLE_ROWS), overlay: false };
+  const deferIndexes = definition.rowsEstimated >= SMALL_TABLE_ROWS;
+  await record(createStatement(definition, { ...target, deferIndexes }).deferred);
+  return { deferredIndexes: await recreateTarget(session, table, deferIndexes), overlay: false };
 }
 
 /** Drops and creates the target table; returns the indexes to build after the rows. */

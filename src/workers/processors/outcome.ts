@@ -14,6 +14,12 @@ export class NextLease extends Error {}
 
 /** How long a job pauses before it tries again, by how often it failed in a row in this process. */
 const RETRY = { first: 200, cap: 5_000 };
+/**
+ * A worker that lost a server leaves the job to others for this long: perhaps it is this host that is cut off. Alone, it
+ * tries again after that. Milliseconds.
+ */
+const STEP_BACK = 3_000;
+const STEP_BACK_LOOK = 150;
 
 /**
  * Wraps a processor. `refOf` names the migration that an error is recorded for; null for jobs of no migration.
@@ -21,10 +27,16 @@ const RETRY = { first: 200, cap: 5_000 };
  */
 export function guarded(context: ProcessorContext, refOf: (job: Job) => MigrationRef | null, work: (job: Job, signal: AbortSignal) => Promise<unknown>): JobFunction {
   const failures = new Map<string, number>();
+  const stepBackUntil = new Map<string, number>();
   return async (job, token, jobSignal) => {
     const signal = AbortSignal.any([context.shutdown, ...(jobSignal ? [jobSignal] : [])]);
     setMaxListeners(0, signal);
     const key = job.id ?? "";
+    if (Date.now() < (stepBackUntil.get(key) ?? 0)) {
+      await job.moveToDelayed(Date.now() + STEP_BACK_LOOK, token);
+      throw new DelayedError();
+    }
+    stepBackUntil.delete(key);
     try {
       const result = await work(job, signal);
       failures.delete(key);
@@ -44,6 +56,7 @@ export function guarded(context: ProcessorContext, refOf: (job: Job) => Migratio
       }
       const attempt = (failures.get(key) ?? 0) + 1;
       failures.set(key, attempt);
+      if (error.code === "CONNECTION_LOST") stepBackUntil.set(key, Date.now() + STEP_BACK);
       return await settle(context, job, token, refOf(job), error, attempt);
     }
   };
