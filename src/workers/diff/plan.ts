@@ -18,7 +18,9 @@ import { selectTables, subjectOf, type Subject } from "./subject.js";
 import type { DiffTuning } from "./tuning.js";
 
 /** Chunks of a table that are cut before its speed is known. */
-const FIRST_CHUNKS = 8;
+const FIRST_CHUNKS = 32;
+/** A table is cut into this many chunks at least, as long as they are not smaller than the first ones: so that many workers have work. */
+const SHARES = 64;
 /** Chunks that one transaction records. */
 const PORTION = 64;
 
@@ -113,7 +115,8 @@ export class DiffPlanner {
     const { tuning } = this.options;
     const bytes = table.definition.rowBytesEstimated;
     const byBytes = bytes > 0 ? tuning.maxBytes / bytes : tuning.maxRows;
-    const rows = speed === null ? tuning.firstRows : speed * tuning.statementTime;
+    const share = Math.max(tuning.firstRows, table.definition.rowsEstimated / SHARES);
+    const rows = speed === null ? tuning.firstRows : Math.min(share, speed * tuning.statementTime);
     return Math.max(1, Math.floor(Math.min(rows, tuning.maxRows, byBytes)));
   }
 
