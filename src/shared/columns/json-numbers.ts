@@ -11,38 +11,44 @@ import { bytesLiteral, type ByteSql } from "../mysql/bytes.js";
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const POINT = 0x2e;
+const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** Whether the document at `start` holds such a number. */
+/** Whether the document at `start` holds such a number. Looks at every byte of every document on its way to LOAD DATA. */
 export function hasInexactNumber(document: Buffer, start: number, end: number): boolean {
-  let digits = 0;
   for (let i = start; i < end; i++) {
     const byte = document[i] as number;
     if (byte === QUOTE) {
-      for (i += 1; i < end && document[i] !== QUOTE; i++) if (document[i] === BACKSLASH) i += 1;
+      for (i += 1; i < end; i++) {
+        const inside = document[i] as number;
+        if (inside === QUOTE) break;
+        if (inside === BACKSLASH) i += 1;
+      }
     } else if (byte >= ZERO && byte <= NINE) {
-      digits += 1;
-      // Fewer than 19 digits fit into an integer.
-      if (digits < 19) continue;
-    } else if (byte !== POINT) {
-      digits = 0;
-      continue;
+      const from = i;
+      let point = -1;
+      for (i += 1; i < end; i++) {
+        const digit = document[i] as number;
+        if (digit === POINT) point = i;
+        else if (digit < ZERO || digit > NINE) break;
+      }
+      if (point === -1 ? i - from < 19 : isShort(document, from, point, i)) continue;
+      while (i < end && isNumeral(document[i] as number)) i += 1;
+      if (!isExact(document.toString("latin1", from > start && document[from - 1] === MINUS ? from - 1 : from, i))) return true;
     }
-    if (byte === QUOTE) continue;
-    let from = i;
-    while (from > start && isNumeral(document[from - 1] as number)) from -= 1;
-    let to = i + 1;
-    while (to < end && isNumeral(document[to] as number)) to += 1;
-    if (!isExact(document.toString("latin1", from, to))) return true;
-    i = to - 1;
-    digits = 0;
   }
   return false;
 }
 
+/** Surely exact: up to 15 digits without needless zeros at the end, and not tiny. Most doubles that people write are. */
+function isShort(document: Buffer, from: number, point: number, end: number): boolean {
+  if (end - from > 16) return false;
+  return (document[from] !== ZERO || document[point + 1] !== ZERO) && (document[end - 1] !== ZERO || end - point === 2);
+}
+
 function isNumeral(byte: number): boolean {
-  return (byte >= ZERO && byte <= NINE) || byte === POINT || byte === 0x2d || byte === 0x2b || byte === 0x65 || byte === 0x45;
+  return (byte >= ZERO && byte <= NINE) || byte === POINT || byte === MINUS || byte === 0x2b || byte === 0x65 || byte === 0x45;
 }
 
 /** Whether the server prints the number as it stands after reading it; when in doubt not. */

@@ -181,19 +181,17 @@ function countSpecial(bytes: Buffer, start: number, end: number): number {
   return count;
 }
 
-/** Copies with escapes; the runs between special bytes go as blocks. */
+/** Long text seldom holds a special byte: three searches by memchr and one block copy are several times faster than the loop. */
 function copyLong(row: Buffer, start: number, stop: number, out: Buffer, offset: number): number {
+  const cell = row.subarray(start, stop);
+  if (!cell.includes(ESCAPE) && !cell.includes(LINE_END) && !cell.includes(FIELD_END)) return offset + cell.copy(out, offset);
   let o = offset;
-  let from = start;
   for (let i = start; i < stop; i++) {
     const byte = row[i] as number;
-    if (byte < ESCAPE || byte > FIELD_END) continue;
-    o += row.copy(out, o, from, i);
-    out[o++] = ESCAPE;
+    if (byte >= ESCAPE && byte <= FIELD_END) out[o++] = ESCAPE;
     out[o++] = byte;
-    from = i + 1;
   }
-  return o + row.copy(out, o, from, stop);
+  return o;
 }
 
 /** `LOAD DATA LOCAL` into the copied columns by name; the content of the file comes from the session. */
