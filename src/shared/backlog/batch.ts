@@ -15,12 +15,23 @@ export interface BatchTable {
   puts: Buffer[];
 }
 
+/** A statement of the binlog (see `workers/binlog/events.ts`), as JSON can hold it. */
 export interface BatchStatement {
+  /** The transaction that it is. */
+  gtid: string;
   /** The statement's bytes in latin1 (one character a byte). */
   sql: string;
   schema: string;
   clientCollation: number;
+  connectionCollation: number;
+  serverCollation: number;
+  /** Bits, in decimal. */
   sqlMode: string;
+  timestamp: string;
+  timeZone: string | null;
+  utf8mb4Collation: number | null;
+  explicitDefaults: boolean | null;
+  withRows: boolean;
 }
 
 export interface Batch {
@@ -41,6 +52,8 @@ export interface BatchInfo {
   transactions: number;
   /** Commit time on the source of its last transaction, milliseconds since the epoch. */
   sourceTime: number;
+  /** It is a statement: the tail goes on when it was executed. */
+  barrier?: boolean;
 }
 
 interface Header {

@@ -46,6 +46,8 @@ export interface Tip {
   epoch: number;
   seq: number;
   position: string;
+  /** The last batch is a statement: nothing may follow it before it was executed. */
+  barrier?: boolean;
 }
 
 export interface ChainHead {
@@ -95,7 +97,7 @@ export class BacklogChain {
    * @returns the backlog's bytes after it; null when the tip is another one: this tail is not the one any more
    */
   async append(tip: Tip, info: BatchInfo, payload: Buffer): Promise<number | null> {
-    const next = tipText({ epoch: info.epoch, seq: info.seq, position: info.to });
+    const next = tipText({ epoch: info.epoch, seq: info.seq, position: info.to, barrier: info.barrier === true });
     const total = (await this.redis.eval(APPEND, 5, this.key("chain"), this.key("tip"), this.key("bytes"), this.key("bell"), this.payload(info.seq),
       tipText(tip), JSON.stringify(info), payload, next)) as number;
     return total < 0 ? null : total;
@@ -146,5 +148,5 @@ export class BacklogChain {
 }
 
 function tipText(tip: Tip): string {
-  return JSON.stringify({ epoch: tip.epoch, seq: tip.seq, position: tip.position });
+  return JSON.stringify({ epoch: tip.epoch, seq: tip.seq, position: tip.position, ...(tip.barrier === true ? { barrier: true } : {}) });
 }

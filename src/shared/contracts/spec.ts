@@ -57,6 +57,8 @@ export const migrationOptions = z.strictObject({
   backlogBytes: bytes("256MiB"),
   copyConcurrency: z.number().int().min(1).max(256).default(4),
   existingTarget: z.enum(["fail", "resume", "replace"]).default("fail"),
+  /** DDL of the source on followed tables: carried out on the target, a reason to stop, or passed over. */
+  ddl: z.enum(["apply", "stop", "ignore"]).default("apply"),
 });
 
 export const migrationSpec = z

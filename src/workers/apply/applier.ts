@@ -5,7 +5,7 @@
  * I2: batches are applied one after the other. I3: epoch, seq and position are checked in the transaction that writes.
  */
 import type { Redis } from "ioredis";
-import { decodeBatch, type Batch, type BatchInfo } from "../../shared/backlog/batch.js";
+import { decodeBatch, type Batch, type BatchInfo, type BatchStatement } from "../../shared/backlog/batch.js";
 import type { BacklogChain, ChainHead } from "../../shared/backlog/chain.js";
 import { DroverError } from "../../shared/errors.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
@@ -15,7 +15,7 @@ import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { applyToTable } from "../target/apply-batch.js";
-import type { StatementExecutor } from "./statement-executor.js";
+import type { StateChange, StatementExecutor } from "./statement-executor.js";
 
 /** `lease`: time is up; `drained`: the copy may go on; `not-due`: nothing may be applied at present. */
 export type ApplyEnd = "lease" | "drained" | "not-due";
@@ -94,8 +94,8 @@ class Applier {
     if (info.epoch !== scope.fence.epoch || info.seq > scope.fence.seq + 1) return await this.voidChain(signal);
     if (info.seq <= scope.fence.seq) return await chain.drop(head);
     const batch = decodeBatch(await chain.payloadOf(info));
-    if (batch.statement !== null) await this.executeStatement(scope, batch, signal);
-    const applied = await this.commit(scope, info, batch, signal);
+    const change = batch.statement === null ? null : await this.executeStatement(scope, info, batch.statement, signal);
+    const applied = await this.commit(scope, info, batch, change, signal);
     if (!applied) return await this.voidChain(signal);
     await this.context.hooks.at("batch:after-commit", { migration: this.ref.migration, seq: info.seq });
     await chain.drop(head);
@@ -110,16 +110,16 @@ class Applier {
     await this.context.connections.use(this.ref.target, "target", signal, (s) => this.context.state.migrations.recordProgress(s, this.ref.migration));
   }
 
-  private async executeStatement(scope: Scope, batch: Batch, signal: AbortSignal): Promise<void> {
-    if (batch.statement === null) return;
+  private async executeStatement(scope: Scope, info: BatchInfo, statement: BatchStatement, signal: AbortSignal): Promise<StateChange> {
     const tables = [...scope.tables.values()];
-    await this.options.executor.execute(batch.statement, { ref: this.ref, migration: scope.migration, tables }, signal);
-    await this.context.hooks.at("ddl:before-fence", { migration: this.ref.migration });
     this.scope = null;
+    const change = await this.options.executor.execute(statement, { ref: this.ref, migration: scope.migration, tables, info }, signal);
+    await this.context.hooks.at("ddl:before-fence", { migration: this.ref.migration });
+    return change;
   }
 
   /** @returns false when the fence is not where the batch begins: somebody else was faster, or the chain is void */
-  private async commit(scope: Scope, info: BatchInfo, batch: Batch, signal: AbortSignal): Promise<boolean> {
+  private async commit(scope: Scope, info: BatchInfo, batch: Batch, change: StateChange | null, signal: AbortSignal): Promise<boolean> {
     const { connections, state, hooks } = this.context;
     return await connections.use(this.ref.target, "target", signal, async (session: Session) => {
       await session.run("BEGIN" as ByteSql);
@@ -139,6 +139,7 @@ class Applier {
         seq: info.seq, position: info.to, rows: info.rows, transactions: info.transactions, rowsPerSecond,
         sourceTime: info.sourceTime === 0 ? fence.sourceTime : info.sourceTime,
       });
+      await change?.(session);
       await hooks.at("batch:before-commit", { migration: this.ref.migration, seq: info.seq });
       await session.run("COMMIT" as ByteSql);
       if (this.scope) this.scope.fence = { ...fence, seq: info.seq, position: info.to };
@@ -176,9 +177,10 @@ class Applier {
     if (this.scope !== null && Date.now() - this.scope.readAt < PHASE_INTERVAL) return this.scope;
     const { connections, state } = this.context;
     this.scope = await connections.use(this.ref.target, "target", signal, async (session) => {
+      // Definitions change together with the fence: read after it they are never older than it.
+      const fence = await state.fence.require(session, this.ref.migration);
       const migration = await state.migrations.require(session, this.ref.migration);
       const tables = await state.tables.list(session, this.ref.migration);
-      const fence = await state.fence.require(session, this.ref.migration);
       return { migration, fence, tables: new Map(tables.map((table) => [table.number, table])), readAt: Date.now() };
     });
     return this.scope;

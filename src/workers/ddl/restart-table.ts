@@ -10,8 +10,10 @@
  */
 import { readTableDefinition } from "../../shared/columns/read-table.js";
 import { whyNoKey } from "../../shared/columns/choose-key.js";
+import type { TableName } from "../../shared/columns/table-definition.js";
+import type { MigrationOptions } from "../../shared/contracts/spec.js";
 import { DroverError } from "../../shared/errors.js";
-import type { ByteSql } from "../../shared/mysql/bytes.js";
+import { qualified, sql, type ByteSql } from "../../shared/mysql/bytes.js";
 import { positionCovers } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { Migration } from "../../shared/state/migrations.js";
@@ -19,7 +21,7 @@ import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { endOldBuilds } from "../planner/build-indexes.js";
 import { readSourceTable } from "../planner/source-table.js";
-import { ensureTargetSchema, prepareTarget, recreateTarget, SMALL_TABLE_ROWS, type PreparedTarget } from "../planner/target-table.js";
+import { ensureTargetSchema, recreateTarget, SMALL_TABLE_ROWS } from "../planner/target-table.js";
 import { withDdlLock } from "./ddl-lock.js";
 
 /**
@@ -84,17 +86,39 @@ async function createPending(context: EngineContext, ref: MigrationRef, number: 
         throw new DroverError("DDL_UNSUPPORTED", `the table cannot be followed: ${whyNoKey(source.definition)}`, { cure: "give it a primary key on the source, then resume" });
       const fresh: MigrationTable = { ...table, ...source, rowsEstimated: source.definition.rowsEstimated };
       await hooks.at("table:before-create", { migration: ref.migration, table: number });
-      const prepared = await createTarget(session, migration, fresh);
+      const created = await createTarget(context, ref, session, migration, fresh);
       await hooks.at("table:after-create", { migration: ref.migration, table: number });
-      if (await recordCreated(context, ref, session, { ...fresh, ...prepared, phase: "planning" })) return "restarted";
+      if (await recordCreated(context, ref, session, { ...created, phase: "planning" })) return "restarted";
     }
   });
 }
 
-/** A table of an earlier generation is ours to drop; a new one is created as `existingTarget` says. */
-async function createTarget(session: Session, migration: Migration, table: MigrationTable): Promise<PreparedTarget> {
-  if (table.generation === 0) return await prepareTarget(session, table, migration.spec.options.existingTarget);
-  return { deferredIndexes: await recreateTarget(session, table, table.rowsEstimated >= SMALL_TABLE_ROWS), overlay: false };
+/** A table of an earlier generation is ours to drop; with one that joins it goes as `existingTarget` says. */
+async function createTarget(context: EngineContext, ref: MigrationRef, session: Session, migration: Migration, table: MigrationTable): Promise<MigrationTable> {
+  const { state } = context;
+  let { generation } = table;
+  if (generation === 0) {
+    const overlay = (await isFilled(session, table.target)) && requireOverlay(table.target, migration.spec.options.existingTarget);
+    if (overlay) return { ...table, deferredIndexes: [], overlay };
+    // From here on the target's table is ours: recorded first, so that another attempt does not take it for a stranger.
+    await state.tables.startOver(session, ref.migration, table.number);
+    generation += 1;
+  }
+  return { ...table, generation, deferredIndexes: await recreateTarget(session, table, table.rowsEstimated >= SMALL_TABLE_ROWS), overlay: false };
+}
+
+async function isFilled(session: Session, target: TableName): Promise<boolean> {
+  if ((await readTableDefinition(session, target.schema, target.table)) === null) return false;
+  const [row] = await session.rows(sql`SELECT EXISTS(SELECT 1 FROM ${qualified(target.schema, target.table)} LIMIT 1) AS filled`);
+  return row?.["filled"] === "1";
+}
+
+/** @throws DroverError PREFLIGHT_FAILED when rows that are there may not be touched */
+function requireOverlay(target: TableName, existing: MigrationOptions["existingTarget"]): boolean {
+  if (existing !== "fail") return existing === "resume";
+  throw new DroverError("PREFLIGHT_FAILED", `a table joins the migration whose target ${target.schema}.${target.table} exists and is not empty`, {
+    cure: "drop or rename it on the target, then resume",
+  });
 }
 
 /** @returns false when the fence has passed the table's start position, so that events behind it may have been skipped: it must be read again */

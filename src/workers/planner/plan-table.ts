@@ -30,7 +30,7 @@ export async function planTable(context: EngineContext, ref: MigrationRef, numbe
     });
     const { migration, table } = work;
     if (table.planned) return true;
-    if (migration.phase !== "copying" || work.waiting >= PLAN_AHEAD) return false;
+    if (migration.phase !== "copying" || table.phase === "pending" || work.waiting >= PLAN_AHEAD) return false;
     const rows = chunkRows(migration.spec.options, table, work.measured);
     const cut = await connections.use(migration.spec.source, "source", signal, (session) => cutPortion(session, table, rows));
     await connections.transaction(ref.target, "target", signal, async (session) => {

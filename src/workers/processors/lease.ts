@@ -18,6 +18,11 @@ export function createTailProcessor(context: ProcessorContext): JobFunction {
     const ref = refOf(job);
     const end = await runTail(context, ref, { chain: chainOf(context, ref), policy: createStatementPolicy(), lease: LEASE }, signal);
     if (end === "lease") throw new NextLease();
+    // The tables that start over are to be planned, and the chain begins anew.
+    if (end === "restarted") {
+      await ensureJobs(context, [requests.advance(ref)]);
+      throw new NextLease();
+    }
     // Behind a barrier the applier rings when the statement was executed.
     if (end === "barrier") await ensureJobs(context, [requests.apply(ref)]);
     return { end };
@@ -37,7 +42,8 @@ export function createApplyProcessor(context: ProcessorContext): JobFunction {
         executor: createStatementExecutor(context),
         blocking,
         lease: LEASE,
-        onBarrierPassed: () => ensureJobs(context, [requests.tail(ref)]),
+        // A statement may have tables copied anew: then the phase is copying again.
+        onBarrierPassed: () => ensureJobs(context, [requests.tail(ref), requests.advance(ref)]),
       }, signal);
       if (end === "lease") throw new NextLease();
       // The copy goes on where draining interrupted it.

@@ -86,7 +86,7 @@ export class BatchSender {
         const total = await this.options.chain.append(this.tip, info, payload);
         if (total === null) throw new DroverError("FENCE_MOVED", "another tail has taken over, or Redis was emptied");
         await this.options.hooks.at("batch:after-enqueue", detail);
-        this.tip = { epoch: info.epoch, seq: info.seq, position: info.to };
+        this.tip = { epoch: info.epoch, seq: info.seq, position: info.to, ...(info.barrier === true ? { barrier: true } : {}) };
         this.queue.shift();
         this.waitingBytes -= payload.length;
         this.backlogBytes = total;

@@ -1,13 +1,28 @@
 /** Which tables of the binlog are ours, and how their columns stand in it. */
+import { whyNoKey } from "../../shared/columns/choose-key.js";
 import { copiedColumns } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
+import type { ByteSql } from "../../shared/mysql/bytes.js";
 import { Position } from "../../shared/mysql/position.js";
+import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
-import type { BinlogTable, RowSink } from "../binlog/events.js";
+import type { BinlogTable, CellFormat, RowSink } from "../binlog/events.js";
+
+/** Types of MariaDB whose cells are texts, though the binlog shows bytes. */
+const FORMATS: Record<string, CellFormat> = { uuid: "uuid", inet4: "inet4", inet6: "inet6" };
 
 export type RowReceiver = (table: MigrationTable, beforeKey: string | null, afterKey: string | null, after: Buffer | null) => void;
 
+/** Whether the server does not tell names by case: then the binlog's statements have them as they were typed. */
+export async function readIgnoreCase(session: Session): Promise<boolean> {
+  const [row] = await session.rows("SELECT @@GLOBAL.lower_case_table_names AS folding" as ByteSql);
+  return row?.["folding"] !== "0";
+}
+
 export class FollowedTables {
+  /** All of them, by number. */
+  readonly list: readonly MigrationTable[];
+  readonly ignoreCase: boolean;
   private readonly byName = new Map<string, MigrationTable>();
   /** Tables whose start position the stream has not passed yet. */
   private readonly early = new Map<number, Position>();
@@ -15,17 +30,19 @@ export class FollowedTables {
   private skipped = new Set<number>();
   private readonly receive: RowReceiver;
 
-  constructor(tables: readonly MigrationTable[], from: Position, receive: RowReceiver) {
+  constructor(tables: readonly MigrationTable[], from: Position, ignoreCase: boolean, receive: RowReceiver) {
     this.receive = receive;
+    this.list = tables;
+    this.ignoreCase = ignoreCase;
     for (const table of tables) {
-      this.byName.set(tableKey(table.source.schema, table.source.table), table);
+      this.byName.set(this.keyOf(table.source.schema, table.source.table), table);
       const start = Position.parse(table.startPosition);
       if (!from.covers(start)) this.early.set(table.number, start);
     }
   }
 
   get(schema: string, table: string): MigrationTable | undefined {
-    return this.byName.get(tableKey(schema, table));
+    return this.byName.get(this.keyOf(schema, table));
   }
 
   /** Events of a table at or before its start position are older than its definition; its chunk reads have seen them. */
@@ -48,7 +65,8 @@ export class FollowedTables {
   /** @throws DroverError DDL_UNSUPPORTED when the table's columns in the binlog are not those of its definition */
   sink(binlog: BinlogTable): RowSink | null {
     const table = this.get(binlog.schema, binlog.table);
-    if (table === undefined) return null;
+    // One that starts over is copied later than all that is read now.
+    if (table === undefined || table.phase === "pending") return null;
     const places = new Map(binlog.columns.map((column, i) => [column.name.toLowerCase(), i]));
     const columns = copiedColumns(table.definition);
     const missing = columns.find((column) => !places.has(column.name.toLowerCase()));
@@ -60,17 +78,24 @@ export class FollowedTables {
         cure: "the table was altered in a way that was not seen; start its migration anew",
       });
     }
-    const keyNames = table.definition.key?.columns ?? [];
+    const { key } = table.definition;
+    if (key === null) {
+      if (this.isSkipped(table)) return null;
+      throw new DroverError("DDL_UNSUPPORTED", `rows of a table that cannot be followed were changed: ${whyNoKey(table.definition)}`, {
+        cure: "give it a primary key on the source and start the migration anew, or leave the table out",
+      });
+    }
     return {
       columns: columns.map((column) => places.get(column.name.toLowerCase()) as number),
-      keyCells: keyNames.map((name) => columns.findIndex((column) => column.name === name)),
+      keyCells: key.columns.map((name) => columns.findIndex((column) => column.name === name)),
       row: (beforeKey, afterKey, after) => {
         if (!this.skipped.has(table.number)) this.receive(table, beforeKey, afterKey, after);
       },
     };
   }
-}
 
-function tableKey(schema: string, table: string): string {
-  return JSON.stringify([schema, table]);
+  private keyOf(schema: string, table: string): string {
+    const key = JSON.stringify([schema, table]);
+    return this.ignoreCase ? key.toLowerCase() : key;
+  }
 }

@@ -23,11 +23,14 @@ import { openBinlogStream, type BinlogStream } from "../binlog/stream.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { BatchBuilder } from "./batch-builder.js";
 import { BACKLOG_POLL, BatchSender } from "./batch-sender.js";
-import { FollowedTables } from "./followed-tables.js";
+import { FollowedTables, readIgnoreCase } from "./followed-tables.js";
 import type { StatementPolicy } from "./statements.js";
 
-/** `lease`: time is up; `barrier`: a statement must be executed first; `not-due`: nothing to follow at present. */
-export type TailEnd = "lease" | "barrier" | "not-due";
+/**
+ * `lease`: time is up; `barrier`: a statement must be executed first; `restarted`: tables start over, the chain begins anew;
+ * `not-due`: nothing to follow at present.
+ */
+export type TailEnd = "lease" | "barrier" | "restarted" | "not-due";
 
 export interface TailOptions {
   chain: BacklogChain;
@@ -45,7 +48,8 @@ const BUSY_TICK = 10;
 export async function runTail(context: EngineContext, ref: MigrationRef, options: TailOptions, signal: AbortSignal): Promise<TailEnd> {
   const begin = await readBeginning(context, ref, options.chain, signal);
   if (begin === null) return "not-due";
-  const tail = new Tail(context, ref, options, begin);
+  const ignoreCase = await context.connections.use(begin.migration.spec.source, "source", signal, readIgnoreCase);
+  const tail = new Tail(context, ref, options, begin, ignoreCase);
   return await tail.run(signal);
 }
 
@@ -61,12 +65,15 @@ async function readBeginning(context: EngineContext, ref: MigrationRef, chain: B
   // The chain is read before the fence: the fence moves along the chain, never the other way round.
   const tip = await chain.tip();
   const { batches } = await chain.size();
+  // The tables are read after the fence: definitions change together with it, so these are never older than it.
   const { migration, tables, fence } = await connections.use(ref.target, "target", signal, async (session) => ({
+    fence: await state.fence.read(session, ref.migration),
     migration: await state.migrations.require(session, ref.migration),
     tables: await state.tables.list(session, ref.migration),
-    fence: await state.fence.read(session, ref.migration),
   }));
   if (!isFollowing(migration) || fence === null) return null;
+  // The statement at the end of the chain was not executed yet.
+  if (tip?.barrier === true && batches > 0 && tip.epoch === fence.epoch && tip.seq > fence.seq) return null;
   if (tip !== null && fits(tip, batches, fence)) return { migration, tables, tip };
   const start: Tip = { epoch: fence.epoch, seq: fence.seq, position: fence.position };
   await chain.reset(start);
@@ -101,17 +108,21 @@ class Tail implements BinlogHandler {
   private quietSince = 0;
   private checkedAt = Date.now();
   private readonly epoch: number;
+  /** A statement that must be decided on before anything behind it is read. */
+  private undecided: Undecided | null = null;
+  /** Too much is on its way: the reader waits. */
+  private pressed = false;
   private ending: TailEnd | null = null;
   private wake: (() => void) | null = null;
 
-  constructor(context: EngineContext, ref: MigrationRef, options: TailOptions, begin: Beginning) {
+  constructor(context: EngineContext, ref: MigrationRef, options: TailOptions, begin: Beginning, ignoreCase: boolean) {
     this.context = context;
     this.ref = ref;
     this.options = options;
     this.migration = begin.migration;
     this.epoch = begin.tip.epoch;
     this.position = Position.parse(begin.tip.position);
-    this.tables = new FollowedTables(begin.tables, this.position, (table, beforeKey, afterKey, after) => this.onRow(table.number, beforeKey, afterKey, after));
+    this.tables = new FollowedTables(begin.tables, this.position, ignoreCase, (table, beforeKey, afterKey, after) => this.onRow(table.number, beforeKey, afterKey, after));
     this.sender = new BatchSender({
       chain: options.chain,
       tip: begin.tip,
@@ -119,7 +130,10 @@ class Tail implements BinlogHandler {
       window: begin.migration.spec.options.batchBytes * 2,
       hooks: context.hooks,
       migration: ref.migration,
-      onPressure: (stop) => (stop ? this.stream?.pause() : this.stream?.resume()),
+      onPressure: (stop) => {
+        this.pressed = stop;
+        this.flow();
+      },
     });
   }
 
@@ -149,6 +163,7 @@ class Tail implements BinlogHandler {
         const event = await Promise.race([ended, woken, sleep(this.tick(), signal).then(() => "tick" as const)]);
         if (event === "ended") throw new DroverError("CONNECTION_LOST", `${this.migration.spec.source}: the binlog stream ended`);
         if (this.sender.failed !== undefined) throw this.sender.failed;
+        if (this.undecided !== null) await this.decide(this.undecided, signal);
         await this.onTick(signal);
         if (Date.now() >= end && this.transaction === null) this.ending ??= "lease";
       }
@@ -171,21 +186,10 @@ class Tail implements BinlogHandler {
   }
 
   statement(statement: BinlogStatement): void {
-    const decision = this.options.policy.decide(statement, this.tables);
-    if (decision.kind === "stop") throw decision.error;
-    if (decision.kind === "ignore") return;
-    // A barrier: what came before it is a batch of its own, and nothing after it is read until the target has executed it.
-    this.cut(this.position.toString());
-    const transaction = this.transaction;
-    if (transaction === null) throw new DroverError("BUG", "a statement outside a transaction");
-    this.position.add(transaction.gtid);
-    const payload = encodeBatch({
-      tables: [],
-      statement: { sql: statement.sql.toString("latin1"), schema: statement.schema, clientCollation: statement.clientCollation, sqlMode: String(statement.sqlMode) },
-    });
-    this.sender.send({ to: this.position.toString(), rows: 0, transactions: 1, sourceTime: transaction.committedAt }, payload);
-    this.ending = "barrier";
-    this.stream?.pause();
+    if (this.ending !== null) return;
+    if (this.transaction === null) throw new DroverError("BUG", "a statement outside a transaction");
+    this.undecided = { statement, transaction: this.transaction, committed: false };
+    this.flow();
     this.wake?.();
   }
 
@@ -193,6 +197,11 @@ class Tail implements BinlogHandler {
     const transaction = this.transaction;
     this.transaction = null;
     if (transaction === null || this.ending !== null) return;
+    if (this.undecided !== null) this.undecided.committed = true;
+    else this.committed(transaction);
+  }
+
+  private committed(transaction: TransactionStart): void {
     this.position.add(transaction.gtid);
     this.transactions += 1;
     this.sourceTime = transaction.committedAt;
@@ -208,6 +217,33 @@ class Tail implements BinlogHandler {
     this.builder.change(table, beforeKey, afterKey, after);
     const { batchRows, batchBytes } = this.migration.spec.options;
     if (this.builder.changes >= batchRows * PART_FACTOR || this.builder.bytes >= batchBytes * PART_FACTOR) this.cut(this.position.toString());
+  }
+
+  /** The policy may ask the servers, so the reader waits for it. */
+  private async decide(undecided: Undecided, signal: AbortSignal): Promise<void> {
+    const { statement, transaction } = undecided;
+    const decision = await this.options.policy.decide(statement, { context: this.context, ref: this.ref, tables: this.tables, gtid: transaction.gtid }, signal);
+    this.undecided = null;
+    if (decision === "ignore") {
+      if (undecided.committed) this.committed(transaction);
+    } else {
+      if (decision === "barrier") this.sendStatement(statement, transaction);
+      this.ending = decision;
+    }
+    this.flow();
+  }
+
+  /** A barrier: what came before it is a batch of its own, and nothing after it is read until the target has executed it. */
+  private sendStatement(statement: BinlogStatement, { gtid, committedAt }: TransactionStart): void {
+    this.cut(this.position.toString());
+    this.position.add(gtid);
+    const payload = encodeBatch({ tables: [], statement: { ...statement, gtid, sql: statement.sql.toString("latin1"), sqlMode: String(statement.sqlMode) } });
+    this.sender.send({ to: this.position.toString(), rows: 0, transactions: 1, sourceTime: committedAt, barrier: true }, payload);
+  }
+
+  private flow(): void {
+    if (this.pressed || this.undecided !== null || this.ending !== null) this.stream?.pause();
+    else this.stream?.resume();
   }
 
   /** Sends what was collected as a batch that ends at `to`. */
@@ -259,6 +295,13 @@ class Tail implements BinlogHandler {
     const { connections, state } = this.context;
     await connections.use(this.ref.target, "target", signal, (session) => state.fence.setDraining(session, this.ref.migration, true));
   }
+}
+
+interface Undecided {
+  statement: BinlogStatement;
+  transaction: TransactionStart;
+  /** The transaction's end was read already. */
+  committed: boolean;
 }
 
 /** How often the tail looks whether it is still wanted, in milliseconds. */

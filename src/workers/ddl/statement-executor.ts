@@ -1,0 +1,192 @@
+/**
+ * Carries a statement of the source out on the target, while the follow stands right before it.
+ *
+ *     lock ─▶ fence where the batch begins? ─▶ journal: shapes before ─▶ run ─▶ read new definitions ─▶ (state and fence in one transaction)
+ *
+ * A crash between `run` and the fence leaves the journal: the next attempt sees whether the shapes have changed, and runs the statement
+ * again only where that does nothing or has not been done.
+ */
+import type { BatchStatement } from "../../shared/backlog/batch.js";
+import { readTableDefinition } from "../../shared/columns/read-table.js";
+import type { TableDefinition, TableName } from "../../shared/columns/table-definition.js";
+import { DroverError } from "../../shared/errors.js";
+import { qualified, sql, type ByteSql } from "../../shared/mysql/bytes.js";
+import { Position } from "../../shared/mysql/position.js";
+import type { Session } from "../../shared/mysql/session.js";
+import type { StateChange, StatementContext, StatementExecutor } from "../apply/statement-executor.js";
+import type { EngineContext } from "../context.js";
+import { ensureTargetSchema } from "../planner/target-table.js";
+import { readSourceTable, type SourceTable } from "../planner/source-table.js";
+import { readIgnoreCase } from "../tail/followed-tables.js";
+import type { KnownTables } from "./concerns.js";
+import { withDdlLock } from "./ddl-lock.js";
+import { recordPlan, type JoiningTable, type PlanResult } from "./record-plan.js";
+import { rewriteStatement } from "./rewrite-statement.js";
+import { SelectionMap } from "./selection-map.js";
+import { UnreadableStatement } from "./sql/unreadable-statement.js";
+import { unreadable } from "./statement-policy.js";
+import { prepareSession } from "./statement-session.js";
+import { encodeName, readStatementText, type AskSource, type KnownStatement } from "./statement-text.js";
+import { planStatement, type Execution, type TargetPlan } from "./target-plan.js";
+import { alterTargetSchema } from "./target-schema.js";
+
+/** DDL works in silence; the kernel's keepalive tells when the server is gone. */
+const PATIENCE = 7 * 24 * 3_600_000;
+
+export function createStatementExecutor(context: EngineContext): StatementExecutor {
+  return {
+    execute: async (statement, scope, signal) => {
+      try {
+        return await new Execute(context, statement, scope, signal).run();
+      } catch (error) {
+        throw error instanceof UnreadableStatement ? unreadable(error, statement.gtid) : error;
+      }
+    },
+  };
+}
+
+class Execute {
+  private readonly context: EngineContext;
+  private readonly statement: BatchStatement;
+  private readonly scope: StatementContext;
+  private readonly signal: AbortSignal;
+  private readonly ask: AskSource;
+
+  constructor(context: EngineContext, statement: BatchStatement, scope: StatementContext, signal: AbortSignal) {
+    this.context = context;
+    this.statement = statement;
+    this.scope = scope;
+    this.signal = signal;
+    this.ask = (work) => context.connections.use(scope.migration.spec.source, "source", signal, work);
+  }
+
+  async run(): Promise<StateChange> {
+    const { statement, scope, context } = this;
+    const ignoreCase = await this.ask(readIgnoreCase);
+    const known = await readStatementText({ ...statement, sqlMode: BigInt(statement.sqlMode), text: statement.sql }, ignoreCase, this.ask);
+    const plan = planStatement(known.statement, this.knownTables(ignoreCase), statement.withRows);
+    const joining = await this.findJoining(plan);
+    context.log.info({ migration: scope.ref.migration, gtid: statement.gtid, statement: known.statement.kind, restarted: plan.restarted.length, joining: joining.length }, "DDL of the source");
+    return await withDdlLock(context, scope.ref, this.signal, async (session) => {
+      await this.requireFence(session);
+      const result = await this.carryOut(session, known, { ...plan, joining: joining.map((table) => table.selected) });
+      return (inside) => recordPlan(context.state, inside, scope.ref.migration, { ...result, joining });
+    });
+  }
+
+  private knownTables(ignoreCase: boolean): KnownTables {
+    const { tables, migration } = this.scope;
+    const selection = new SelectionMap(migration.spec, ignoreCase);
+    const seen = new Set(tables.filter((table) => Position.parse(table.startPosition).contains(this.statement.gtid)).map((table) => table.number));
+    return {
+      list: tables,
+      selection,
+      find: (name) => tables.find((table) => selection.sameTable(table.source, name)),
+      hasSeen: (table) => seen.has(table.number),
+    };
+  }
+
+  /** Tables whose rows must be copied. One that the source does not have at present has ended since: the statement that ended it is still to come. */
+  private async findJoining(plan: TargetPlan): Promise<JoiningTable[]> {
+    const found: JoiningTable[] = [];
+    for (const selected of plan.joining) {
+      const source = await this.ask(async (session): Promise<SourceTable | null> => {
+        const { schema, table } = selected.source;
+        return (await readTableDefinition(session, schema, table)) === null ? null : await readSourceTable(session, selected.source);
+      });
+      if (source !== null) found.push({ selected, ...source });
+    }
+    return found;
+  }
+
+  private async requireFence(session: Session): Promise<void> {
+    const { info, ref } = this.scope;
+    const fence = await this.context.state.fence.require(session, ref.migration);
+    if (fence.epoch !== info.epoch || fence.seq + 1 !== info.seq || fence.position !== info.from)
+      throw new DroverError("FENCE_MOVED", `the fence of ${ref.migration} moved before the statement of batch ${info.seq} was executed`);
+  }
+
+  private async carryOut(session: Session, known: KnownStatement, plan: TargetPlan): Promise<PlanResult> {
+    const { state, hooks } = this.context;
+    const { migration } = this.scope.ref;
+    const detail = { migration, gtid: this.statement.gtid };
+    await this.ensureSchemas(session, plan);
+    const shapes = await shapesOf(session, plan.touched);
+    const entry = await state.ddlJournal.read(session, migration);
+    const again = entry?.gtid === this.statement.gtid ? entry : null;
+    if (again === null) await state.ddlJournal.begin(session, migration, { gtid: this.statement.gtid, shapes });
+    const done = again !== null && again.shapes.some((shape, i) => shape !== shapes[i]);
+    await hooks.at("ddl:before-execute", detail);
+    if (again !== null && !done && plan.ambiguous) return await this.startOver(session, plan);
+    if (plan.run !== null && !done) await this.execute(session, known, plan.run);
+    await dropTables(session, [...plan.removed.map((table) => table.target), ...plan.restarted.map(({ table }) => table.target)]);
+    const definitions = new Map<TableName, TableDefinition>();
+    for (const { source, target } of [...plan.changed, ...(plan.created === null ? [] : [plan.created])]) definitions.set(target, await this.definition(session, source, target));
+    return { plan, definitions, joining: [] };
+  }
+
+  /** Nobody can tell whether the statement ran: its tables are copied anew. */
+  private async startOver(session: Session, plan: TargetPlan): Promise<PlanResult> {
+    await dropTables(session, plan.changed.map(({ table }) => table.target));
+    return { plan: { ...plan, changed: [], restarted: [...plan.restarted, ...plan.changed] }, definitions: new Map(), joining: [] };
+  }
+
+  private async ensureSchemas(session: Session, plan: TargetPlan): Promise<void> {
+    const places = [...plan.changed, ...plan.restarted, ...plan.joining, ...(plan.created === null ? [] : [plan.created])];
+    for (const { source, target } of places) await this.ask((from) => ensureTargetSchema(from, session, source.schema, target.schema));
+  }
+
+  private async execute(session: Session, known: KnownStatement, run: Execution): Promise<void> {
+    const patience = { patience: PATIENCE };
+    switch (run.kind) {
+      case "statement": {
+        const replacements = [];
+        for (const { at, as } of run.names)
+          replacements.push({ at, as: { schema: await encodeName(as.schema, known.charset, this.ask), table: await encodeName(as.table, known.charset, this.ask) } });
+        await prepareSession(session, this.statement, this.ask);
+        await session.run(rewriteStatement(this.statement.sql, replacements, known.marks), patience);
+        await session.run(OWN_SETTINGS);
+        return;
+      }
+      case "truncate":
+        await session.run(sql`TRUNCATE TABLE ${qualified(run.target.schema, run.target.table)}`, patience);
+        return;
+      case "drop":
+        return await dropTables(session, run.targets);
+      case "rename": {
+        const pairs = run.pairs.map(({ from, to }) => sql`${qualified(from.schema, from.table)} TO ${qualified(to.schema, to.table)}`).join(", ") as ByteSql;
+        await session.run(sql`RENAME TABLE ${pairs}`, patience);
+        return;
+      }
+      case "alter-schema":
+        return await alterTargetSchema(session, run.schema, run.statement);
+    }
+  }
+
+  /** The target's table has the shape now that the source's had at this point of the binlog. */
+  private async definition(session: Session, source: TableName, target: TableName): Promise<TableDefinition> {
+    const definition = await readTableDefinition(session, target.schema, target.table);
+    if (definition === null) throw new DroverError("STATEMENT_REFUSED", `${session.server}: the table ${target.schema}.${target.table} is gone`);
+    return { ...definition, ...source };
+  }
+}
+
+/** Back from the statement's settings to those that our own statements and readings need. */
+const OWN_SETTINGS = "SET NAMES binary, SESSION sql_mode='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES', SESSION time_zone='+00:00', SESSION timestamp=DEFAULT" as ByteSql;
+
+/** Dropping what is not there any more is how a second attempt comes to the same end. */
+async function dropTables(session: Session, targets: readonly TableName[]): Promise<void> {
+  if (targets.length === 0) return;
+  const names = targets.map((target) => qualified(target.schema, target.table)).join(", ") as ByteSql;
+  await session.run(sql`DROP TABLE IF EXISTS ${names}`, { patience: PATIENCE });
+}
+
+/** What the tables look like; their AUTO_INCREMENT counters move by rows too. */
+async function shapesOf(session: Session, names: readonly TableName[]): Promise<(string | null)[]> {
+  const shapes: (string | null)[] = [];
+  for (const { schema, table } of names) {
+    const definition = await readTableDefinition(session, schema, table);
+    shapes.push(definition === null ? null : definition.createStatement.replace(/ AUTO_INCREMENT=\d+/, ""));
+  }
+  return shapes;
+}

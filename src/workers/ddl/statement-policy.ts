@@ -1,0 +1,84 @@
+/** What the tail does about a statement: by its grammar, the followed tables, the migration's phase and its policy. */
+import { DroverError } from "../../shared/errors.js";
+import type { BinlogStatement } from "../binlog/events.js";
+import type { Migration } from "../../shared/state/migrations.js";
+import type { StatementDecision, StatementPolicy, StatementScope } from "../tail/statements.js";
+import { concernsOf, nameOf, type Concerns, type KnownTables } from "./concerns.js";
+import { followNames } from "./follow-names.js";
+import { renamedTables } from "./renamed-tables.js";
+import { SelectionMap } from "./selection-map.js";
+import type { Statement } from "./sql/statement.js";
+import { UnreadableStatement } from "./sql/unreadable-statement.js";
+import { readStatementText } from "./statement-text.js";
+import { alterTargetSchema } from "./target-schema.js";
+
+export function createStatementPolicy(): StatementPolicy {
+  return { decide };
+}
+
+async function decide(binlog: BinlogStatement, scope: StatementScope, signal: AbortSignal): Promise<StatementDecision> {
+  const { context, ref, tables, gtid } = scope;
+  const { connections, state } = context;
+  const { migration, fence } = await connections.use(ref.target, "target", signal, async (session) => ({
+    migration: await state.migrations.require(session, ref.migration),
+    fence: await state.fence.require(session, ref.migration),
+  }));
+  const { spec, phase } = migration;
+  // Paused or stopped: the tail sees it by itself.
+  if (phase !== "copying" && phase !== "catching-up" && phase !== "streaming") return "restarted";
+  const text = { ...binlog, text: binlog.sql.toString("latin1") };
+  const statement = await known(readStatementText(text, tables.ignoreCase, (work) => connections.use(spec.source, "source", signal, work)), gtid);
+  const selection = new SelectionMap(spec, tables.ignoreCase);
+  const lookUp: KnownTables = { find: (name) => tables.get(name.schema, name.table), list: tables.list, hasSeen: (table) => tables.isSkipped(table), selection };
+  const concerns = concernsOf(statement, lookUp);
+  if (concerns.tables.length === 0 && concerns.joining.length === 0 && !concerns.schema) return "ignore";
+  requireFollowable(statement, concerns, migration, gtid);
+  if (statement.kind === "rows" || spec.options.ddl === "ignore") return "ignore";
+  if (phase !== "copying") return "barrier";
+  if (statement.kind === "alter-schema") {
+    await connections.use(ref.target, "target", signal, (session) => alterTargetSchema(session, selection.targetSchema(statement.schema), statement));
+    return "ignore";
+  }
+  const outcome = await followNames(context, ref, { migration, concerns, renamed: renamedTables(statement, lookUp), selection }, signal);
+  if (outcome === "unchanged") return "ignore";
+  context.log.info({ migration: ref.migration, gtid, epoch: fence.epoch, tables: concerns.tables.map((t) => `${t.source.schema}.${t.source.table}`) }, "DDL during the copy: these tables start over");
+  // Not copying any more: the next lease meets the statement again and makes a barrier of it.
+  return "restarted";
+}
+
+/** @throws DroverError DDL_UNSUPPORTED for what stops a migration */
+function requireFollowable(statement: Statement, concerns: Concerns, migration: Migration, gtid: string): void {
+  const names = [...concerns.tables.map((table) => table.source), ...concerns.joining].map((name) => `${name.schema}.${name.table}`).join(", ");
+  if (statement.kind === "rows")
+    throw new DroverError("DDL_UNSUPPORTED", `transaction ${gtid} changes rows of ${names} in statement format: the binlog does not tell which`, {
+      cure: "set binlog_format=ROW on the source, globally and in sessions that set their own, and start the migration anew",
+    });
+  if ((statement.kind === "alter" || statement.kind === "create") && statement.unsupported !== null)
+    throw new DroverError("DDL_UNSUPPORTED", `transaction ${gtid} has ${statement.unsupported} in a statement on ${nameText(nameOf(statement.table))}`, {
+      cure: "MERGE tables are not followed: leave the table out of the migration",
+    });
+  if (migration.spec.options.ddl === "stop" && names !== "")
+    throw new DroverError("DDL_UNSUPPORTED", `transaction ${gtid} is DDL on ${names}, and the migration stops at DDL (options.ddl)`, {
+      cure: 'start the migration anew with options.ddl "apply"',
+    });
+}
+
+function nameText({ schema, table }: { schema: string; table: string }): string {
+  return `${schema}.${table}`;
+}
+
+async function known(reading: Promise<{ statement: Statement }>, gtid: string): Promise<Statement> {
+  try {
+    return (await reading).statement;
+  } catch (error) {
+    if (!(error instanceof UnreadableStatement)) throw error;
+    // It could be about any table.
+    throw unreadable(error, gtid);
+  }
+}
+
+export function unreadable(error: UnreadableStatement, gtid: string): DroverError {
+  return new DroverError("DDL_UNSUPPORTED", `the statement of transaction ${gtid} cannot be classified: ${error.message}`, {
+    cure: "see docs/ddl.md for what is followed; if it is no business of the followed tables, please report it",
+  });
+}
