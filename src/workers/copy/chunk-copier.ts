@@ -14,8 +14,9 @@ import type { Fence } from "../../shared/state/fence.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
-import { loadFile, replaceRows, statementBytes } from "../target/checked-write.js";
-import { loadBuffer, readChunk, replaceBuffer, type ChunkRows, type RowBuffer } from "./read-chunk.js";
+import { statementBytes } from "../target/checked-write.js";
+import { RowBuffer } from "../target/row-buffer.js";
+import { readChunk, type ChunkRows } from "./read-chunk.js";
 import { waitUntilVisible } from "./visibility.js";
 
 /** `void`: the migration is not copying at present, or the chunk is done already. */
@@ -99,12 +100,7 @@ export class ChunkCopier {
       throw new DroverError("FENCE_MOVED", `the fence of ${migration.id} moved while chunk ${chunk.number} of ${table.source.table} was read`);
     const upper = rows.stoppedAt ?? chunk.upper;
     if (table.overlay) await this.clearRange(session, table, { lower: chunk.lower, upper });
-    const content = buffer.content();
-    if ("file" in content) {
-      if (content.file) await loadFile(session, content.file, table.target);
-    } else {
-      for (const statement of content.statements) await replaceRows(session, statement, table.target);
-    }
+    await buffer.write(session);
     const result = { rows: rows.rows, bytes: rows.bytes, readMs: times.readMs, writeMs: Date.now() - times.writeStart };
     // The mark comes last, so that a double of this job waits for nothing; it finds its own update matches no row.
     const marked = await state.chunks.finish(session, migration.id, chunk, result, upper);
@@ -128,7 +124,7 @@ export class ChunkCopier {
 
   private takeBuffer(key: string, work: ChunkWork): RowBuffer {
     const { definition, target } = work.table;
-    return this.buffers.get(key)?.pop() ?? (work.localInfile ? loadBuffer(definition, target) : replaceBuffer(definition, target, work.statementBytes));
+    return this.buffers.get(key)?.pop() ?? new RowBuffer(definition, target, work);
   }
 
   private giveBuffer(key: string, buffer: RowBuffer): void {

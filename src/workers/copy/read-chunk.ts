@@ -1,11 +1,10 @@
 /** One chunk read: a single autocommit SELECT into bounded memory; the source holds nothing afterwards. */
-import { LoadWriter, type LoadFile } from "../../shared/columns/load-writer.js";
-import { ReplaceWriter, type ReplaceStatement } from "../../shared/columns/replace-writer.js";
-import type { TableDefinition, TableName } from "../../shared/columns/table-definition.js";
+import type { TableDefinition } from "../../shared/columns/table-definition.js";
 import { BINARY_NAMES, FILTER_NAMES, chunkSelect } from "../../shared/keys/chunk-select.js";
 import { keyOf } from "../../shared/keys/key-of.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { KeyRange } from "../../shared/state/chunks.js";
+import type { RowBuffer } from "../target/row-buffer.js";
 
 export interface ReadLimits {
   /** The read ends behind the row with which one of these is reached. */
@@ -22,43 +21,6 @@ export interface ChunkRows {
   stoppedAt: Buffer | null;
 }
 
-/** Where the rows of a chunk go while they are read: already in the form in which they are written. */
-export interface RowBuffer {
-  add(row: Buffer, start: number, end: number): void;
-  /** What to send, in order. */
-  content(): { file: LoadFile | null } | { statements: ReplaceStatement[] };
-  reset(): void;
-}
-
-/** The fast way: a file for LOAD DATA LOCAL. */
-export function loadBuffer(definition: TableDefinition, target: TableName): RowBuffer {
-  const writer = new LoadWriter(definition, target);
-  return {
-    add: (row, start, end) => writer.add(row, start, end),
-    content: () => ({ file: writer.finish() }),
-    reset: () => writer.reset(),
-  };
-}
-
-/** For targets with local_infile=OFF. */
-export function replaceBuffer(definition: TableDefinition, target: TableName, maxBytes: number): RowBuffer {
-  const writer = new ReplaceWriter(definition, target, { maxBytes, maxRows: 5_000 });
-  let statements: ReplaceStatement[] = [];
-  const keep = (statement: ReplaceStatement | null) => {
-    if (statement) statements.push(statement);
-  };
-  return {
-    add: (row, start, end) => keep(writer.add(row, start, end)),
-    content: () => {
-      keep(writer.finish());
-      return { statements };
-    },
-    reset: () => {
-      writer.finish();
-      statements = [];
-    },
-  };
-}
 
 /** How many rows pass between two looks at the clock. */
 const CLOCK_STRIDE = 64;

@@ -62,7 +62,5 @@ export async function ensureTargetSchema(source: Session, target: Session, sourc
     sql`SELECT DEFAULT_CHARACTER_SET_NAME AS charset, DEFAULT_COLLATION_NAME AS collation FROM information_schema.SCHEMATA WHERE SCHEMA_NAME=${textLiteral(sourceSchema)}`,
   );
   const clause = (defaults ? `DEFAULT CHARACTER SET ${defaults["charset"]} COLLATE ${defaults["collation"]}` : "") as ByteSql;
-  await target.run("SET NAMES utf8mb4" as ByteSql);
   await target.run(sql`CREATE DATABASE IF NOT EXISTS ${identifier(targetSchema)} ${utf8Sql(clause)}`);
-  await target.run("SET NAMES binary" as ByteSql);
 }

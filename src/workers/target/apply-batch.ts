@@ -4,8 +4,6 @@
  * the batch tells keys apart by their bytes.
  */
 import type { BatchTable } from "../../shared/backlog/batch.js";
-import { LoadWriter } from "../../shared/columns/load-writer.js";
-import { ReplaceWriter } from "../../shared/columns/replace-writer.js";
 import { BINARY_NAMES, FILTER_NAMES } from "../../shared/keys/chunk-select.js";
 import { deleteStatements } from "../../shared/keys/delete-statements.js";
 import { keyIn } from "../../shared/keys/key-predicate.js";
@@ -13,7 +11,8 @@ import { keyOf } from "../../shared/keys/key-of.js";
 import { qualified, sql, utf8Sql } from "../../shared/mysql/bytes.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
-import { loadFile, replaceRows, statementBytes } from "./checked-write.js";
+import { statementBytes } from "./checked-write.js";
+import { RowBuffer } from "./row-buffer.js";
 
 /** From this many rows on, LOAD DATA is cheaper than the text of a REPLACE. */
 const LOAD_ROWS = 100;
@@ -24,26 +23,10 @@ export async function applyToTable(session: Session, table: MigrationTable, rows
   const { definition, target } = table;
   const maxBytes = statementBytes(session);
   for (const statement of deleteStatements(definition, target, rows.deletes, { maxBytes })) await session.run(statement);
-  if (session.localInfile && rows.puts.length >= LOAD_ROWS) await load(session, table, rows.puts);
-  else await replace(session, table, rows.puts, maxBytes);
+  const buffer = new RowBuffer(definition, target, { localInfile: session.localInfile && rows.puts.length >= LOAD_ROWS, statementBytes: maxBytes });
+  for (const row of rows.puts) buffer.add(row);
+  await buffer.write(session);
   if (table.where !== null) await removeFiltered(session, table, table.where, rows.puts);
-}
-
-async function load(session: Session, table: MigrationTable, puts: readonly Buffer[]): Promise<void> {
-  const writer = new LoadWriter(table.definition, table.target);
-  for (const row of puts) writer.add(row);
-  const file = writer.finish();
-  if (file) await loadFile(session, file, table.target);
-}
-
-async function replace(session: Session, table: MigrationTable, puts: readonly Buffer[], maxBytes: number): Promise<void> {
-  const writer = new ReplaceWriter(table.definition, table.target, { maxBytes, maxRows: 5_000 });
-  for (const row of puts) {
-    const full = writer.add(row);
-    if (full) await replaceRows(session, full, table.target);
-  }
-  const rest = writer.finish();
-  if (rest) await replaceRows(session, rest, table.target);
 }
 
 /** A filter is evaluated by MySQL only: the rows were written, and those that it does not keep go again, in the same transaction. */
