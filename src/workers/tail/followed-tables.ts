@@ -67,6 +67,8 @@ export class FollowedTables {
     const table = this.get(binlog.schema, binlog.table);
     // One that starts over is copied later than all that is read now.
     if (table === undefined || table.phase === "pending") return null;
+    // Without names (or with a type that is not known) the stream stops by itself, with a cure, as soon as a sink is asked of it.
+    if (binlog.columns.length === 0) return this.isSkipped(table) ? null : { columns: [], keyCells: [], row: () => undefined };
     const places = new Map(binlog.columns.map((column, i) => [column.name.toLowerCase(), i]));
     const columns = copiedColumns(table.definition);
     const missing = columns.find((column) => !places.has(column.name.toLowerCase()));
@@ -87,6 +89,7 @@ export class FollowedTables {
     }
     return {
       columns: columns.map((column) => places.get(column.name.toLowerCase()) as number),
+      formats: columns.map((column) => FORMATS[column.dataType] ?? null),
       keyCells: key.columns.map((name) => columns.findIndex((column) => column.name === name)),
       row: (beforeKey, afterKey, after) => {
         if (!this.skipped.has(table.number)) this.receive(table, beforeKey, afterKey, after);
