@@ -13,6 +13,7 @@ import { columnType } from "./column-types.js";
 import { hasInexactNumber } from "./json-numbers.js";
 import { NULL_CELL } from "./text-row.js";
 import { copiedColumns, type TableDefinition, type TableName } from "./table-definition.js";
+import { MAX_WARNINGS } from "./write-warnings.js";
 
 const ESCAPE = 0x1d;
 const LINE_END = 0x1e;
@@ -32,7 +33,7 @@ export interface LoadFile {
   chunks: Buffer[];
   rows: number;
   bytes: number;
-  /** Warnings that the server gives for these rows although it stores them exactly: one for each ENUM index 0. */
+  /** Warnings that the server gives for these rows although it stores them exactly: one for each ENUM index 0, as far as the protocol counts (see `write-warnings.ts`). */
   expectedWarnings: number;
 }
 
@@ -142,7 +143,7 @@ export class LoadWriter {
     const chunks: Buffer[] = [];
     for (const buffer of [...this.full, this.out.subarray(0, this.offset)])
       for (let from = 0; from < buffer.length; from += PACKET_BYTES) chunks.push(buffer.subarray(from, from + PACKET_BYTES));
-    return { statement: this.statement, chunks, rows: this.rowCount, bytes: this.bytes, expectedWarnings: this.warnings };
+    return { statement: this.statement, chunks, rows: this.rowCount, bytes: this.bytes, expectedWarnings: Math.min(this.warnings, MAX_WARNINGS) };
   }
 
   /** Empties the writer for the next file; keeps the buffers for reuse. */

@@ -2,13 +2,15 @@
  * Text rows to multi-row `REPLACE INTO … VALUES (…),(…)` statements.
  *
  * This way carries every value that LOAD DATA carries and needs no `local_infile`, at about a third more of the target's CPU
- * per row. Warnings: the server adds one for each ENUM index 0 (`expectedWarnings`), none for other legal values.
+ * per row. Warnings: the server adds one for each ENUM index 0 (`expectedWarnings`), none for other legal values;
+ * a table's own expressions may warn besides (see `write-warnings.ts`).
  */
 import { bytesLiteral, identifier, qualified, sql, type ByteSql } from "../mysql/bytes.js";
 import { columnType, type ColumnType } from "./column-types.js";
 import { jsonLiteral } from "./json-numbers.js";
 import { NULL_CELL, cellBehind } from "./text-row.js";
 import { copiedColumns, type TableDefinition, type TableName } from "./table-definition.js";
+import { MAX_WARNINGS } from "./write-warnings.js";
 
 export interface ReplaceLimits {
   /** Longest statement in bytes: the server's max_allowed_packet less some room. A single row that is longer still makes a statement, which the server refuses. */
@@ -20,7 +22,7 @@ export interface ReplaceLimits {
 export interface ReplaceStatement {
   statement: ByteSql;
   rows: number;
-  /** Warnings that the server gives for these rows although it stores them exactly. */
+  /** Warnings that the server gives for these rows although it stores them exactly: one for each ENUM index 0, as far as the protocol counts. */
   expectedWarnings: number;
 }
 
@@ -67,7 +69,7 @@ export class ReplaceWriter {
 
   private take(): ReplaceStatement {
     const statement = (this.head + this.tuples.join(",")) as ByteSql;
-    const taken = { statement, rows: this.tuples.length, expectedWarnings: this.warnings };
+    const taken = { statement, rows: this.tuples.length, expectedWarnings: Math.min(this.warnings, MAX_WARNINGS) };
     this.tuples = [];
     this.warnings = 0;
     return taken;
