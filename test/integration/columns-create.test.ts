@@ -6,6 +6,8 @@ import { LoadWriter } from "../../src/shared/columns/load-writer.js";
 import { listTables, readTableDefinition } from "../../src/shared/columns/read-table.js";
 import { sameShape } from "../../src/shared/columns/same-shape.js";
 import { whyNoKey } from "../../src/shared/columns/choose-key.js";
+import { textRow } from "../../src/shared/columns/text-row.js";
+import { expressionsMayWarn, isAboutExpression } from "../../src/shared/columns/write-warnings.js";
 import { copiedColumns, type TableDefinition } from "../../src/shared/columns/table-definition.js";
 import { chunkSelect } from "../../src/shared/keys/chunk-select.js";
 import { identifier, qualified, sql, utf8Sql, type ByteSql } from "../../src/shared/mysql/bytes.js";
@@ -107,6 +109,30 @@ describe("createStatement", () => {
     expect(await session.load(file.statement, file.chunks)).toMatchObject({ affectedRows: 2, warnings: 0 });
     const all = (table: string) => session.rows(`SELECT id, a, s, i, v, b FROM ${table} ORDER BY id` as ByteSql);
     expect(await all("gen2")).toEqual(await all("gen"));
+  });
+
+  it("tells the warnings of a generated column's expression from those of cells", async ({ skip }) => {
+    using session = await server.open();
+    skip(session.isMariaDb, "MySQL's messages");
+    await session.run("SET SESSION max_error_count=65535" as ByteSql);
+    const source = await made(session, "warns", "(id int PRIMARY KEY, a varchar(3), e enum('x') NOT NULL, s int AS (CAST(a AS SIGNED)) STORED, t tinyint AS (id * 100) VIRTUAL, KEY ((CAST(a AS SIGNED))), KEY (t))");
+    expect(expressionsMayWarn(source)).toBe(true);
+    const ofCells = async (...row: string[]) => {
+      const load = new LoadWriter(source, { schema: server.schema, table: "warns" });
+      load.add(textRow(row.map((cell) => Buffer.from(cell))));
+      const file = load.finish();
+      if (!file) throw new Error("no rows");
+      const { warnings } = await session.load(file.statement, file.chunks);
+      const found = await session.rows("SHOW WARNINGS LIMIT 65535" as ByteSql);
+      expect(found.length).toBe(warnings);
+      return { ofCells: found.filter((w) => !isAboutExpression(source, { code: Number(w["Code"]), message: w["Message"] ?? "" })).length, expected: file.expectedWarnings, warnings };
+    };
+    const legal = await ofCells("1", "abc", "1");
+    expect(legal.warnings).toBeGreaterThan(0);
+    expect(legal.ofCells).toBe(0);
+    expect(await ofCells("2", "abc", "0")).toMatchObject({ ofCells: 1, expected: 1 });
+    expect(await ofCells("3", "abcd", "1")).toMatchObject({ ofCells: 1, expected: 0 });
+    expect(await ofCells("3", "a", "2")).toMatchObject({ ofCells: 1, expected: 0 });
   });
 
   it("sees a generated invisible primary key, even when the server hides it", async ({ skip }) => {
