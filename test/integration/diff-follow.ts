@@ -15,7 +15,7 @@ export class FakeFollow implements AsyncDisposable {
   private writing = true;
   private following = true;
   private running: Promise<unknown>[] = [];
-  private failure: unknown;
+  private failure: Error | undefined;
 
   private constructor(scene: DiffScene, lag: number) {
     this.scene = scene;
@@ -27,7 +27,7 @@ export class FakeFollow implements AsyncDisposable {
     const follow = new FakeFollow(scene, options.lag);
     const [source, target] = await Promise.all([scene.ctx.source.connect(), scene.ctx.target.connect()]);
     follow.running = [follow.write(source, options), follow.apply(target)].map((p) => p.catch((error: unknown) => {
-      follow.failure = error;
+      follow.failure = error instanceof Error ? error : new Error(String(error));
     }));
     return follow;
   }

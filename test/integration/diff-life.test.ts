@@ -96,7 +96,9 @@ describe("a diff in a worker", () => {
     await reached(scene, diffId, 800);
     const keys = await ctx.redis.keys(`${ctx.prefix}*`);
     if (keys.length > 0) await ctx.redis.unlink(keys);
-    expectResult(await ended(scene, diffId));
+    const report = await ended(scene, diffId);
+    expect(report.state).toBe("completed");
+    expectResult(report);
     void second;
   });
 

@@ -29,7 +29,7 @@ export interface Verdict {
   target: string | null;
 }
 
-interface Candidate {
+export interface Candidate {
   key: string;
   /** The pair of rows that was confirmed last. */
   source: string | null;
@@ -81,7 +81,7 @@ async function readRound(keys: readonly string[], options: RecheckOptions): Prom
   return { first, target, second, decidable: verdict !== "halted" };
 }
 
-function judge(candidate: Candidate, before: string | null, after: string | null, target: string | null): "equal" | "different" | "open" {
+export function judge(candidate: Candidate, before: string | null, after: string | null, target: string | null): "equal" | "different" | "open" {
   if (target === after) return "equal";
   if (before !== after) {
     candidate.changes += 1;

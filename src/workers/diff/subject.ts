@@ -23,7 +23,7 @@ export function subjectOf(table: MigrationTable, options: Pick<DiffOptions, "whe
   };
 }
 
-export function sourceName(table: MigrationTable): string {
+function sourceName(table: MigrationTable): string {
   return `${table.source.schema}.${table.source.table}`;
 }
 
