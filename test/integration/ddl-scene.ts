@@ -1,0 +1,152 @@
+/** A migration of a schema under DDL: start it, alter the source, wait until it has caught up, compare both servers. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "vitest";
+import { DroverClient, type MigrationSpecInput } from "../../src/producers/index.js";
+import { loadConfig } from "../../src/shared/config.js";
+import { createLogger } from "../../src/shared/logger.js";
+import type { Hooks } from "../../src/workers/hooks.js";
+import { runWorker, type RunningWorker } from "../../src/workers/index.js";
+import { testContext, type TestContext } from "../support/context.js";
+
+export interface SceneOptions {
+  /** Beside `*` of the test's schema. */
+  tables?: (schema: string) => MigrationSpecInput["tables"];
+  options?: MigrationSpecInput["options"];
+  hooks?: Hooks;
+  /** SQL on the source before the migration begins, in the test's schema. */
+  before?: string;
+}
+
+export class DdlScene implements AsyncDisposable {
+  readonly ctx: TestContext;
+  readonly client: DroverClient;
+  private worker: RunningWorker | null = null;
+
+  private constructor(ctx: TestContext) {
+    this.ctx = ctx;
+    this.client = new DroverClient({ config: loadConfig(ctx.env) });
+  }
+
+  static async start(settings: SceneOptions = {}): Promise<DdlScene> {
+    const ctx = await testContext({ checkLeaks: false });
+    const scene = new DdlScene(ctx);
+    try {
+      await ctx.source.query(`USE ${ctx.schema}; ${settings.before ?? "SELECT 1"}`);
+      await scene.startWorker(settings.hooks);
+      await scene.client.startMigration({ id: "m", source: "SRC", target: "DST", tables: settings.tables?.(ctx.schema) ?? [{ schema: ctx.schema }], options: settings.options ?? {} });
+      return scene;
+    } catch (error) {
+      await scene[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Statements on the source, in the test's schema. */
+  async source(sql: string): Promise<void> {
+    await this.ctx.source.query(sql);
+  }
+
+  async target<T>(sql: string): Promise<T[]> {
+    return (await this.ctx.target.query(sql)) as unknown as T[];
+  }
+
+  async streaming(): Promise<void> {
+    await this.client.waitFor("m", "streaming", { timeout: 40_000 });
+  }
+
+  async startWorker(hooks?: Hooks): Promise<void> {
+    this.worker = await runWorker({ config: loadConfig(this.ctx.env), log: createLogger(process.env["DROVER_LOG_LEVEL"] ?? "silent"), ...(hooks ? { hooks } : {}) });
+  }
+
+  async stopWorker(): Promise<void> {
+    await this.worker?.close();
+    this.worker = null;
+  }
+
+  /** Waits until everything committed so far is applied and all tables are copied. */
+  async caughtUp(): Promise<void> {
+    await this.client.waitFor("m", "caught-up", { timeout: 30_000 });
+    for (let i = 0; ; i++) {
+      const { phase, error } = await this.client.status("m");
+      if (phase === "streaming") break;
+      if (phase === "failed" || i > 200) throw new Error(`the migration is ${phase}: ${error?.message}`);
+      await sleep(100);
+    }
+    await this.client.waitFor("m", "caught-up", { timeout: 30_000 });
+  }
+
+  /** Both servers hold the same tables of a schema, with the same shapes and rows. */
+  async expectEqual(options: { source?: string; target?: string; rename?: Record<string, string>; only?: string[]; ignore?: string[] } = {}): Promise<void> {
+    await this.caughtUp();
+    const from = options.source ?? this.ctx.schema;
+    const to = options.target ?? from;
+    const wanted = (name: string) => (options.only?.includes(name) ?? true) && !(options.ignore?.includes(name) ?? false);
+    const source = (await this.names("source", from)).filter(wanted);
+    const places = source.map((name) => options.rename?.[name] ?? name);
+    expect((await this.names("target", to)).sort()).toEqual([...places].sort());
+    for (const [i, name] of source.entries()) {
+      expect(await this.content("target", to, places[i] as string), name).toEqual(await this.content("source", from, name));
+    }
+  }
+
+  /** The error that the migration stops with. */
+  async failure(): Promise<string> {
+    for (let i = 0; i < 300; i++) {
+      const { phase, error } = await this.client.status("m");
+      if (phase === "failed") return `${error?.code}: ${error?.message}`;
+      await sleep(100);
+    }
+    throw new Error("the migration does not fail");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopWorker();
+    await this.client.close();
+    await this.ctx[Symbol.asyncDispose]();
+  }
+
+  private async names(side: "source" | "target", schema: string): Promise<string[]> {
+    const rows = await this.ctx[side].query(`SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA=? AND TABLE_TYPE='BASE TABLE' ORDER BY 1`, [schema]);
+    return rows.map((row) => String(row["name"]));
+  }
+
+  private async content(side: "source" | "target", schema: string, table: string): Promise<unknown> {
+    const name = `\`${schema}\`.\`${table.replaceAll("`", "``")}\``;
+    const [create] = await this.ctx[side].query(`SHOW CREATE TABLE ${name}`);
+    const rows = await this.ctx[side].query(`SET time_zone='+00:00'; SELECT * FROM ${name}`);
+    const list = (rows as unknown as [unknown, object[]])[1].map((row) => JSON.stringify(row)).sort();
+    // Table names of foreign keys and of the table itself are mapped.
+    return { shape: String(create?.["Create Table"]).replace(/^CREATE TABLE `(?:[^`]|``)*`/, "").replace(/ AUTO_INCREMENT=\d+/, ""), rows: list };
+  }
+}
+
+/** Writes to the source until it is told to stop; errors of statements that meet DDL are of no interest. */
+export class Writers {
+  private running = true;
+  private readonly done: Promise<unknown>;
+  count = 0;
+
+  constructor(scene: DdlScene, statements: ((i: number) => string)[], pause = 5) {
+    this.done = Promise.all(
+      statements.map(async (statement) => {
+        const connection = await scene.ctx.source.connect({ database: scene.ctx.schema });
+        for (let i = 0; this.running; i++) {
+          await connection.query(statement(i)).catch(() => undefined);
+          this.count += 1;
+          await sleep(pause);
+        }
+      }),
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.running = false;
+    await this.done;
+  }
+}
+
+
+/** Rows 1 to `count` of a table with the columns `id` and `v`. */
+export function numbered(table: string, count: number): string {
+  return `SET SESSION cte_max_recursion_depth=1000000; INSERT INTO ${table} (id, v) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<${count}) SELECT i, CONCAT('v', i) FROM n`;
+}
