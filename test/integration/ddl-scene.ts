@@ -4,7 +4,8 @@ import { expect } from "vitest";
 import { DroverClient, type MigrationSpecInput } from "../../src/producers/index.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { createLogger } from "../../src/shared/logger.js";
-import type { Hooks } from "../../src/workers/hooks.js";
+import { DroverError } from "../../src/shared/errors.js";
+import type { HookPoint, Hooks } from "../../src/workers/hooks.js";
 import { runWorker, type RunningWorker } from "../../src/workers/index.js";
 import { testContext, type TestContext } from "../support/context.js";
 
@@ -12,6 +13,7 @@ export interface SceneOptions {
   /** Beside `*` of the test's schema. */
   tables?: (schema: string) => MigrationSpecInput["tables"];
   options?: MigrationSpecInput["options"];
+  mode?: MigrationSpecInput["mode"];
   hooks?: Hooks;
   /** SQL on the source before the migration begins, in the test's schema. */
   before?: string;
@@ -33,7 +35,7 @@ export class DdlScene implements AsyncDisposable {
     try {
       await ctx.source.query(`USE ${ctx.schema}; ${settings.before ?? "SELECT 1"}`);
       await scene.startWorker(settings.hooks);
-      await scene.client.startMigration({ id: "m", source: "SRC", target: "DST", tables: settings.tables?.(ctx.schema) ?? [{ schema: ctx.schema }], options: settings.options ?? {} });
+      await scene.client.startMigration({ id: "m", source: "SRC", target: "DST", mode: settings.mode, tables: settings.tables?.(ctx.schema) ?? [{ schema: ctx.schema }], options: settings.options ?? {} });
       return scene;
     } catch (error) {
       await scene[Symbol.asyncDispose]();
@@ -149,4 +151,40 @@ export class Writers {
 /** Rows 1 to `count` of a table with the columns `id` and `v`. */
 export function numbered(table: string, count: number): string {
   return `SET SESSION cte_max_recursion_depth=1000000; INSERT INTO ${table} (id, v) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<${count}) SELECT i, CONCAT('v', i) FROM n`;
+}
+
+/** Hooks that hold chunk reads back while it is closed, and fail at chosen points. */
+export class Gate implements Hooks {
+  /** Points that throw, and how often yet. */
+  readonly failures = new Map<string, number>();
+  reached = 0;
+  private open: Promise<void> = Promise.resolve();
+  private release: () => void = () => undefined;
+
+  close(): void {
+    this.open = new Promise((resolve) => (this.release = resolve));
+  }
+
+  pass(): void {
+    this.release();
+  }
+
+  async at(point: HookPoint): Promise<void> {
+    if (point === "chunk:before-read") {
+      this.reached += 1;
+      await this.open;
+    }
+    const left = this.failures.get(point) ?? 0;
+    if (left === 0) return;
+    this.failures.set(point, left - 1);
+    throw new DroverError("CONNECTION_LOST", `planted at ${point}`);
+  }
+
+  /** Waits until chunk reads stand before the gate. */
+  async waiting(): Promise<void> {
+    for (let i = 0; this.reached === 0; i++) {
+      if (i > 400) throw new Error("no chunk is read");
+      await sleep(50);
+    }
+  }
 }

@@ -54,11 +54,17 @@ export class TableStore {
     return (await session.rows(sql`SELECT ${COLUMNS} FROM ${this.table} WHERE migration=${id(migration)} ORDER BY number`)).map(tableOf);
   }
 
+  /** Null for a table that has left the migration: it was dropped on the source. */
+  async read(session: Session, migration: string, number: number): Promise<MigrationTable | null> {
+    const [row] = await session.rows(sql`SELECT ${COLUMNS} FROM ${this.table} WHERE migration=${id(migration)} AND number=${number}`);
+    return row ? tableOf(row) : null;
+  }
+
   /** @throws DroverError NOT_FOUND */
   async require(session: Session, migration: string, number: number): Promise<MigrationTable> {
-    const [row] = await session.rows(sql`SELECT ${COLUMNS} FROM ${this.table} WHERE migration=${id(migration)} AND number=${number}`);
-    if (!row) throw new DroverError("NOT_FOUND", `migration ${migration} has no table ${number}: it was removed`);
-    return tableOf(row);
+    const table = await this.read(session, migration, number);
+    if (!table) throw new DroverError("NOT_FOUND", `migration ${migration} has no table ${number}: it was removed`);
+    return table;
   }
 
   /** Moves a table on, unless it has started over since it was read: then what was done to it is void. */

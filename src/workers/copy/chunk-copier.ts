@@ -70,9 +70,9 @@ export class ChunkCopier {
     const migration = await state.migrations.require(session, ref.migration);
     const fence = await state.fence.require(session, ref.migration);
     if (migration.phase !== "copying" || fence.draining) return null;
-    const table = await state.tables.require(session, ref.migration, tableNumber);
+    const table = await state.tables.read(session, ref.migration, tableNumber);
     const chunk = await state.chunks.read(session, ref.migration, tableNumber, chunkNumber);
-    if (chunk === null || chunk.done) return null;
+    if (table === null || chunk === null || chunk.done) return null;
     return { migration, fence, table, chunk, localInfile: session.localInfile, statementBytes: statementBytes(session) };
   }
 

@@ -126,9 +126,9 @@ async function recordCreated(context: EngineContext, ref: MigrationRef, session:
   const { state } = context;
   await session.run("BEGIN" as ByteSql);
   const fence = await state.fence.require(session, ref.migration, "update");
-  const now = await state.tables.require(session, ref.migration, table.number);
+  const now = await state.tables.read(session, ref.migration, table.number);
   const { phase } = await state.migrations.require(session, ref.migration);
-  const valid = now.phase === "pending" && now.generation === table.generation && phase === "copying" && positionCovers(table.startPosition, fence.position);
+  const valid = now?.phase === "pending" && now.generation === table.generation && phase === "copying" && positionCovers(table.startPosition, fence.position);
   if (valid) {
     await state.tables.put(session, ref.migration, table);
     await state.fence.bumpEpoch(session, ref.migration);

@@ -15,20 +15,29 @@ const BUILD_BUFFER = 64 * 1024 * 1024;
 /** Idempotent: what an earlier attempt built is not built again, and an ALTER that it left running is ended first. */
 export async function buildIndexes(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<void> {
   const { connections, state } = context;
-  const table = await connections.use(ref.target, "target", signal, (session) => state.tables.require(session, ref.migration, number));
-  if (table.phase === "copied") return;
-  if (table.deferredIndexes.length > 0) {
-    await endOldBuilds(context, ref, table, signal);
-    await connections.use(ref.target, "target", signal, async (session) => {
-      const missing = await missingIndexes(session, table);
-      if (missing.length === 0) return;
-      if (!session.isMariaDb) await session.run(`SET SESSION /*!80027 innodb_ddl_buffer_size=${BUILD_BUFFER}, */ lock_wait_timeout=10` as ByteSql);
-      for (const statement of addIndexStatements(table.target, missing)) await session.run(statement, { patience: BUILD_PATIENCE });
-      // Settings of a build do not belong to the next user of the session.
-      session.destroy();
-    });
+  const table = await connections.use(ref.target, "target", signal, (session) => state.tables.read(session, ref.migration, number));
+  if (table === null || table.phase === "copied" || table.phase === "pending") return;
+  try {
+    if (table.deferredIndexes.length > 0) await build(context, ref, table, signal);
+  } catch (error) {
+    // Of a table that has started over meanwhile: it is another one now, or gone.
+    const now = await connections.use(ref.target, "target", signal, (session) => state.tables.read(session, ref.migration, number));
+    if (now?.generation !== table.generation) return;
+    throw error;
   }
   await connections.use(ref.target, "target", signal, (session) => state.tables.setPhase(session, ref.migration, table, "copied"));
+}
+
+async function build(context: EngineContext, ref: MigrationRef, table: MigrationTable, signal: AbortSignal): Promise<void> {
+  await endOldBuilds(context, ref, table, signal);
+  await context.connections.use(ref.target, "target", signal, async (session) => {
+    const missing = await missingIndexes(session, table);
+    if (missing.length === 0) return;
+    if (!session.isMariaDb) await session.run(`SET SESSION /*!80027 innodb_ddl_buffer_size=${BUILD_BUFFER}, */ lock_wait_timeout=10` as ByteSql);
+    for (const statement of addIndexStatements(table.target, missing)) await session.run(statement, { patience: BUILD_PATIENCE });
+    // Settings of a build do not belong to the next user of the session.
+    session.destroy();
+  });
 }
 
 async function missingIndexes(session: Session, table: MigrationTable): Promise<string[]> {

@@ -23,12 +23,13 @@ export async function planTable(context: EngineContext, ref: MigrationRef, numbe
   for (;;) {
     const work = await connections.use(ref.target, "target", signal, async (session) => {
       const migration = await state.migrations.require(session, ref.migration);
-      const table = await state.tables.require(session, ref.migration, number);
+      const table = await state.tables.read(session, ref.migration, number);
       const waiting = await state.chunks.countPending(session, ref.migration, number, PLAN_AHEAD);
       const measured = await state.chunks.recent(session, ref.migration, number);
       return { migration, table, waiting, measured };
     });
     const { migration, table } = work;
+    if (table === null) return true;
     if (table.planned) return true;
     if (migration.phase !== "copying" || table.phase === "pending" || work.waiting >= PLAN_AHEAD) return false;
     const rows = chunkRows(migration.spec.options, table, work.measured);

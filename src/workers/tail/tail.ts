@@ -164,6 +164,8 @@ class Tail implements BinlogHandler {
         if (event === "ended") throw new DroverError("CONNECTION_LOST", `${this.migration.spec.source}: the binlog stream ended`);
         if (this.sender.failed !== undefined) throw this.sender.failed;
         if (this.undecided !== null) await this.decide(this.undecided, signal);
+        // What this tail has sent is void.
+        if (this.ending === "restarted") return this.ending;
         await this.onTick(signal);
         if (Date.now() >= end && this.transaction === null) this.ending ??= "lease";
       }

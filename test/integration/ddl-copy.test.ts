@@ -1,0 +1,58 @@
+/** DDL of the source while tables are being copied (case 37): these start over, the others go on. */
+import { expect, it } from "vitest";
+import { DdlScene, Gate, Writers, numbered } from "./ddl-scene.js";
+
+const names = ["added", "dropped", "renamed", "modified", "truncated", "moved", "gone", "away", "indexed", "other"];
+const tables = names.map((name) => `CREATE TABLE ${name} (id INT PRIMARY KEY, v VARCHAR(40), n INT); ${numbered(name, 300)}`).join("; ");
+
+it("every kind of DDL during the copy, under writes; chunks were read before and after it", async () => {
+  const gate = new Gate();
+  gate.close();
+  await using scene = await DdlScene.start({
+    before: tables, hooks: gate, options: { chunkRows: 100, copyConcurrency: 2 },
+    tables: (schema) => [{ schema, exclude: ["_*"] }],
+  });
+  await gate.waiting();
+  const writers = new Writers(scene, [(i) => `UPDATE other SET v='w${i}' WHERE id=${1 + (i % 300)}`, (i) => `INSERT INTO added (id, v) VALUES (${1000 + i}, 'a')`]);
+  // While no chunk was read yet, in the order in which tables are copied.
+  await scene.source("ALTER TABLE added ADD a INT NOT NULL DEFAULT 5 FIRST; UPDATE added SET a=id WHERE id < 50");
+  await scene.source("ALTER TABLE dropped DROP COLUMN n");
+  gate.pass();
+  await scene.source("ALTER TABLE renamed RENAME COLUMN v TO w, ADD x INT; UPDATE renamed SET w='later', x=1 WHERE id > 200");
+  await scene.source("ALTER TABLE modified MODIFY v TEXT CHARACTER SET latin1, ADD y INT, DROP COLUMN n");
+  await scene.source("INSERT INTO truncated (id, v) VALUES (9000, 'x'); TRUNCATE truncated; INSERT INTO truncated (id, v) VALUES (9001, 'y')");
+  await scene.source("RENAME TABLE moved TO moved2; UPDATE moved2 SET v='m' WHERE id % 2 = 0; DROP TABLE gone");
+  await scene.source("RENAME TABLE away TO _away; INSERT INTO _away (id, v) VALUES (5000, 'l')");
+  await scene.source("CREATE INDEX i ON indexed (v); CREATE TABLE created LIKE other; INSERT INTO created SELECT * FROM other LIMIT 20");
+  await scene.source("CREATE TABLE selected (PRIMARY KEY (id)) SELECT id, v FROM indexed; RENAME TABLE created TO tmp, selected TO created, tmp TO selected");
+  await scene.source("CREATE TABLE short (id INT PRIMARY KEY); DROP TABLE short; RENAME TABLE moved2 TO moved3, moved3 TO moved");
+  await writers.stop();
+  await scene.expectEqual();
+});
+
+it("a table that is altered while it starts over, by a worker that dies in between", async () => {
+  const gate = new Gate();
+  gate.failures.set("table:before-create", 1).set("table:after-create", 2);
+  gate.close();
+  await using scene = await DdlScene.start({
+    before: `CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(40), n INT, KEY (v)); ${numbered("t", 6000)}; ANALYZE TABLE t; CREATE TABLE u LIKE t; ${numbered("u", 50)}`,
+    hooks: gate, options: { chunkRows: 2000 },
+  });
+  await gate.waiting();
+  await scene.source("ALTER TABLE t DROP COLUMN n, ADD m INT DEFAULT 1; ALTER TABLE u ADD m INT DEFAULT 2");
+  gate.pass();
+  await scene.source("ALTER TABLE t ADD o INT DEFAULT 3, ADD KEY (o)");
+  await scene.expectEqual();
+  expect([...gate.failures.values()]).toEqual([0, 0]);
+});
+
+it("mode copy without a follow: a table whose columns are gone starts over", async () => {
+  const gate = new Gate();
+  gate.close();
+  await using scene = await DdlScene.start({ before: `CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(40), n INT); ${numbered("t", 300)}`, hooks: gate, options: { chunkRows: 50 }, mode: "copy" });
+  await gate.waiting();
+  await scene.source("ALTER TABLE t DROP COLUMN n");
+  gate.pass();
+  await scene.client.waitFor("m", "stopped", { timeout: 30_000 });
+  expect(await scene.target(`SELECT COUNT(*) AS n FROM ${scene.ctx.schema}.t`)).toEqual([{ n: "300" }]);
+});
