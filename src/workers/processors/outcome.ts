@@ -65,7 +65,8 @@ export function guarded(context: ProcessorContext, refOf: (job: Job) => Migratio
 async function settle(context: ProcessorContext, job: Job, token: string | undefined, ref: MigrationRef | null, error: DroverError, attempt: number): Promise<never> {
   const detail = { queue: job.queueName, job: job.name, id: job.id, migration: ref?.migration, attempt, code: error.code, errno: error.errno };
   if (error.kind === "retryable") {
-    context.log.warn({ ...detail, message: error.message }, "will be tried again");
+    // Somebody else was faster: that is how the protocol works, and nothing to look at.
+    context.log[error.code === "FENCE_MOVED" ? "debug" : "warn"]({ ...detail, message: error.message }, "will be tried again");
     if (ref && error.code !== "FENCE_MOVED") context.errors.record(ref, error);
     await job.moveToDelayed(Date.now() + backoffDelay(attempt, RETRY), token);
     throw new DelayedError();

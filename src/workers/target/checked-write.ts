@@ -1,7 +1,8 @@
 /** Row statements on the target, with the server's answer checked: a row that was not stored exactly must not pass (promise 5). */
 import type { LoadFile } from "../../shared/columns/load-writer.js";
 import type { ReplaceStatement } from "../../shared/columns/replace-writer.js";
-import type { TableName } from "../../shared/columns/table-definition.js";
+import type { TableDefinition, TableName } from "../../shared/columns/table-definition.js";
+import { MAX_WARNINGS, expressionsMayWarn, isAboutExpression } from "../../shared/columns/write-warnings.js";
 import { DroverError } from "../../shared/errors.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
 import type { Session, WriteResult } from "../../shared/mysql/session.js";
@@ -15,29 +16,44 @@ export function statementBytes(session: Session): number {
   return Math.min(session.maxAllowedPacket - PACKET_MARGIN, 4 * 1024 * 1024);
 }
 
+/** The table that rows are written into, and what is known of its warnings. */
+export interface WrittenTable {
+  definition: TableDefinition;
+  target: TableName;
+}
+
 /** @throws DroverError ROW_REFUSED when the server warned or took another number of rows */
-export async function loadFile(session: Session, file: LoadFile, table: TableName): Promise<void> {
-  const result = await session.load(file.statement, file.chunks);
+export async function loadFile(session: Session, file: LoadFile, table: WrittenTable): Promise<void> {
+  const result = await withAllWarnings(session, table, () => session.load(file.statement, file.chunks));
   const records = /Records: (\d+)/.exec(result.info)?.[1];
   if (records !== undefined && Number(records) !== file.rows)
-    throw new DroverError("ROW_REFUSED", `${session.server}: LOAD DATA into ${table.schema}.${table.table} took ${records} rows of ${file.rows}`);
-  await requireNoWarnings(session, result, file.expectedWarnings, table);
+    throw new DroverError("ROW_REFUSED", `${session.server}: LOAD DATA into ${table.target.schema}.${table.target.table} took ${records} rows of ${file.rows}`);
+  await requireExactness(session, result, file.expectedWarnings, table);
 }
 
 /** @throws DroverError ROW_REFUSED when the server warned */
-export async function replaceRows(session: Session, statement: ReplaceStatement, table: TableName): Promise<void> {
-  const result = await session.run(statement.statement);
-  await requireNoWarnings(session, result, statement.expectedWarnings, table);
+export async function replaceRows(session: Session, statement: ReplaceStatement, table: WrittenTable): Promise<void> {
+  const result = await withAllWarnings(session, table, () => session.run(statement.statement));
+  await requireExactness(session, result, statement.expectedWarnings, table);
 }
 
-async function requireNoWarnings(session: Session, result: WriteResult, expected: number, table: TableName): Promise<void> {
-  if (result.warnings === expected) return;
-  const warnings = await session.rows("SHOW WARNINGS LIMIT 1" as ByteSql);
-  const code = Number(warnings[0]?.["Code"] ?? 0);
+/** Where expressions may warn, each warning is looked at: the server must keep them all. */
+async function withAllWarnings(session: Session, table: WrittenTable, write: () => Promise<WriteResult>): Promise<WriteResult> {
+  if (expressionsMayWarn(table.definition)) await session.run(`SET SESSION max_error_count=${MAX_WARNINGS}` as ByteSql);
+  return await write();
+}
+
+async function requireExactness(session: Session, result: WriteResult, expected: number, table: WrittenTable): Promise<void> {
+  if (result.warnings === Math.min(expected, MAX_WARNINGS)) return;
+  const given = (await session.rows("SHOW WARNINGS" as ByteSql)).map((row) => ({ code: Number(row["Code"]), message: row["Message"] ?? "" }));
+  const ofCells = expressionsMayWarn(table.definition) ? given.filter((warning) => !isAboutExpression(table.definition, warning)) : given;
+  if (expressionsMayWarn(table.definition) && result.warnings < MAX_WARNINGS && ofCells.length === expected) return;
+  const first = ofCells[0];
   // The warning's text quotes the value; its number and the column are enough to find it.
-  const column = /column '([^']*)'/.exec(warnings[0]?.["Message"] ?? "")?.[1];
-  throw new DroverError("ROW_REFUSED", `${session.server}: a row of ${table.schema}.${table.table} was not stored exactly: ${result.warnings} warnings where ${expected} were due, the first is ${code}${column === undefined ? "" : ` for column ${column}`}`, {
-    errno: code,
+  const column = /column '([^']*)'/.exec(first?.message ?? "")?.[1];
+  const { schema, table: name } = table.target;
+  throw new DroverError("ROW_REFUSED", `${session.server}: a row of ${schema}.${name} was not stored exactly: ${result.warnings} warnings where ${expected} were due, the first is ${first?.code}${column === undefined ? "" : ` for column ${column}`}`, {
+    errno: first?.code,
     cure: "the target's column cannot hold the source's value: compare both definitions",
   });
 }

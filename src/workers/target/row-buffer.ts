@@ -3,13 +3,13 @@ import { LoadWriter } from "../../shared/columns/load-writer.js";
 import { ReplaceWriter, type ReplaceStatement } from "../../shared/columns/replace-writer.js";
 import type { TableDefinition, TableName } from "../../shared/columns/table-definition.js";
 import type { Session } from "../../shared/mysql/session.js";
-import { loadFile, replaceRows } from "./checked-write.js";
+import { loadFile, replaceRows, type WrittenTable } from "./checked-write.js";
 
 /** Most rows in one REPLACE. */
 const REPLACE_ROWS = 5_000;
 
 export class RowBuffer {
-  private readonly table: TableName;
+  private readonly table: WrittenTable;
   /** The fast way; null on targets with local_infile=OFF. */
   private readonly file: LoadWriter | null;
   /** All rows without a file; with one, the few that a file cannot carry exactly. */
@@ -18,7 +18,7 @@ export class RowBuffer {
 
   /** @param statementBytes the longest statement to build */
   constructor(definition: TableDefinition, table: TableName, options: { localInfile: boolean; statementBytes: number }) {
-    this.table = table;
+    this.table = { definition, target: table };
     this.rest = new ReplaceWriter(definition, table, { maxBytes: options.statementBytes, maxRows: REPLACE_ROWS });
     this.file = options.localInfile ? new LoadWriter(definition, table, { aside: (row, start, end) => this.addStatement(row, start, end) }) : null;
   }
