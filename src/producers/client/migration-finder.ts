@@ -2,6 +2,7 @@
  * Which server holds a migration: the state schemas of all configured connections are asked at once. The first that has
  * it ends the search, so one that is down costs nothing unless the migration is nowhere else.
  */
+import { throwIfAborted } from "../../shared/abort.js";
 import { DroverError, type Problem } from "../../shared/errors.js";
 import type { Connections } from "../../shared/mysql/connections.js";
 import type { Session } from "../../shared/mysql/session.js";
@@ -44,17 +45,16 @@ export class MigrationFinder {
 
   /** @throws DroverError ABORTED */
   async find(migration: string, signal: AbortSignal): Promise<Search<FoundMigration | null>> {
-    const done = new AbortController();
-    const search = AbortSignal.any([signal, done.signal]);
-    let hit: FoundMigration | undefined;
-    const unreachable = await this.everywhere(search, async (session, target) => {
+    let hit = (_found: FoundMigration): void => undefined;
+    const first = new Promise<FoundMigration>((resolve) => (hit = resolve));
+    const nowhere = this.everywhere(signal, async (session, target) => {
       const record = await this.state.migrations.read(session, migration);
-      if (record === null || !belongs(record, target)) return;
-      hit = { target, migration: record };
-      done.abort();
+      if (record !== null && belongs(record, target)) hit({ target, migration: record });
     });
-    signal.throwIfAborted();
-    return hit ? { found: hit, unreachable: [] } : { found: null, unreachable };
+    // The other lookups end by themselves, within their limit or with the client.
+    const found = await Promise.race([first, nowhere.then((unreachable) => ({ unreachable }))]);
+    throwIfAborted(signal);
+    return "unreachable" in found ? { found: null, unreachable: found.unreachable } : { found, unreachable: [] };
   }
 
   /** All migrations, oldest first. @throws DroverError ABORTED */
@@ -64,7 +64,7 @@ export class MigrationFinder {
       const records = await this.state.migrations.list(session);
       found.push(...records.filter((record) => belongs(record, target)).map((migration) => ({ target, migration })));
     });
-    signal.throwIfAborted();
+    throwIfAborted(signal);
     found.sort((a, b) => a.migration.startedAt.localeCompare(b.migration.startedAt) || a.migration.id.localeCompare(b.migration.id));
     return { found, unreachable };
   }

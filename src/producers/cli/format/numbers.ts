@@ -13,7 +13,8 @@ export function rate(perSecond: number): string {
 }
 
 export function seconds(value: number | null): string {
-  return value === null ? "–" : formatDuration(value * 1000);
+  if (value === null) return "–";
+  return value === 0 ? "0 s" : formatDuration(value * 1000);
 }
 
 /** `42 %`; 100 only at the end. */
