@@ -86,10 +86,10 @@ async function write(work: ChunkWork, keys: readonly string[], source: Rows, bef
     const writer = new ReplaceWriter(definition, target, { maxBytes, maxRows: 1_000 });
     for (const [, row] of puts) {
       const full = writer.add(row);
-      if (full) await replaceRows(session, full, target);
+      if (full) await replaceRows(session, full, { definition, target });
     }
     const rest = writer.finish();
-    if (rest) await replaceRows(session, rest, target);
+    if (rest) await replaceRows(session, rest, { definition, target });
     return [...new Set([...deletes, ...puts.map(([key]) => key)])];
   }
 }
