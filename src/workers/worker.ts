@@ -13,7 +13,7 @@ import { Liveness } from "./liveness.js";
 import type { ProcessorContext } from "./processors/context.js";
 import { createControlProcessor } from "./processors/control.js";
 import { createCopyProcessor } from "./processors/copy.js";
-import { createDiffProcessor } from "./processors/diff.js";
+import { DIFF_JOBS_PER_SLOT, createDiffProcessor } from "./processors/diff.js";
 import { ErrorRecorder } from "./processors/error-recorder.js";
 import { createApplyProcessor, createTailProcessor } from "./processors/lease.js";
 import type { JobFunction } from "./processors/outcome.js";
@@ -64,7 +64,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
     copy: { process: createCopyProcessor(context), concurrency },
     tail: { process: createTailProcessor(context), concurrency: LEASES },
     apply: { process: createApplyProcessor(context), concurrency: LEASES },
-    diff: { process: createDiffProcessor(context), concurrency },
+    diff: { process: createDiffProcessor(context, { slots: concurrency }), concurrency: concurrency * DIFF_JOBS_PER_SLOT },
   };
   const workers = (options.queues ?? QUEUE_NAMES).map((name) => openWorker(context, name, processors[name]));
   const reconciler = setInterval(() => void requestReconcile(context).catch(() => undefined), RECONCILE_INTERVAL);

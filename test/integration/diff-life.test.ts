@@ -72,8 +72,7 @@ describe("a diff in a worker", () => {
       expect(stopped.state).toBe("stopped");
       await sleep(1_500);
       // What was under way when it was stopped is not recorded.
-      const later = await scene.report(diffId);
-      expect(later.tables.reduce((sum, t) => sum + t.rowsCompared, 0)).toBeLessThanOrEqual(stopped.tables.reduce((sum, t) => sum + t.rowsCompared, 0) + 40);
+      expect((await scene.report(diffId)).tables).toEqual(stopped.tables);
       await resumeDiff(scene.context, scene.ref, diffId, scene.ending.signal);
     }
     const report = await ended(scene, diffId);

@@ -7,7 +7,7 @@ import type { Hooks } from "../../src/workers/hooks.js";
 import { noHooks } from "../../src/workers/hooks.js";
 import { Liveness } from "../../src/workers/liveness.js";
 import type { ProcessorContext } from "../../src/workers/processors/context.js";
-import { createDiffProcessor } from "../../src/workers/processors/diff.js";
+import { DIFF_JOBS_PER_SLOT, createDiffProcessor } from "../../src/workers/processors/diff.js";
 import { ErrorRecorder } from "../../src/workers/processors/error-recorder.js";
 import { Connections } from "../../src/shared/mysql/connections.js";
 import type { DiffScene } from "./diff-scene.js";
@@ -37,9 +37,9 @@ export class DiffWorker implements AsyncDisposable {
       config, log, state, connections, redis, shutdown, worker: "diff-worker", hooks: options.hooks ?? noHooks, queues: openQueues(redis, config.prefix),
       liveness: new Liveness(redis, config.prefix, "diff-worker"), errors: new ErrorRecorder({ connections, state, log, shutdown }),
     };
-    const process = createDiffProcessor(this.context, { ...DEFAULT_TUNING, ...options.tuning });
+    const process = createDiffProcessor(this.context, { slots: options.concurrency ?? 2, tuning: { ...DEFAULT_TUNING, ...options.tuning } });
     this.worker = new Worker("diff", (job, token, signal) => process(job, token, signal), {
-      connection: redis, prefix: config.prefix, concurrency: options.concurrency ?? 2, lockDuration: LOCK_DURATION, stalledInterval: STALLED_INTERVAL, maxStalledCount: 1000, removeOnComplete: { count: 0 },
+      connection: redis, prefix: config.prefix, concurrency: (options.concurrency ?? 2) * DIFF_JOBS_PER_SLOT, lockDuration: LOCK_DURATION, stalledInterval: STALLED_INTERVAL, maxStalledCount: 1000, removeOnComplete: { count: 0 },
     });
     this.worker.on("error", () => undefined);
     this.reconciler = setInterval(() => {

@@ -54,8 +54,10 @@ const COUNTS = ["rows_compared", "matching", "mismatched", "missing", "extra", "
 
 export class DiffChunkStore {
   private readonly table: ByteSql;
+  private readonly diffs: ByteSql;
 
   constructor(schema: string) {
+    this.diffs = `${identifier(schema)}.diffs` as ByteSql;
     this.table = `${identifier(schema)}.diff_chunks` as ByteSql;
   }
 
@@ -100,12 +102,13 @@ export class DiffChunkStore {
     }));
   }
 
-  /** Records a pending chunk's result. @returns false when it was recorded already, or the diff was deleted */
+  /** Records a pending chunk's result. @returns false when it was recorded already, or the diff was stopped or deleted meanwhile */
   async record(session: Session, migration: string, diff: string, chunk: DiffChunk, state: "equal" | "different", result: DiffChunkResult): Promise<boolean> {
     const done = await session.run(sql`UPDATE ${this.table} SET state=${id(state)}, rows_compared=${result.rows}, matching=${result.matching}, mismatched=${result.mismatched},
         missing=${result.missing}, extra=${result.extra}, inconclusive=${result.inconclusive}, position=${text(result.position)}, hash_ms=${result.hashMs},
         elapsed_ms=${result.elapsedMs}, error=NULL, done_at=${NOW}
-      WHERE ${this.of(migration, diff)} AND table_number=${chunk.table} AND number=${chunk.number} AND state='pending'`);
+      WHERE ${this.of(migration, diff)} AND table_number=${chunk.table} AND number=${chunk.number} AND state='pending'
+        AND EXISTS (SELECT 1 FROM ${this.diffs} AS d WHERE d.migration=${id(migration)} AND d.diff=${id(diff)} AND d.state='running')`);
     return done.affectedRows === 1;
   }
 

@@ -13,6 +13,7 @@ import { boundaryKey } from "./cut-range.js";
 import { FenceWait } from "./fence-wait.js";
 import { hashRange, sameRange, type RangeHashes } from "./range-hash.js";
 import type { Sides } from "./sides.js";
+import type { Slots } from "./slots.js";
 import type { Subject } from "./subject.js";
 import type { DiffTuning } from "./tuning.js";
 
@@ -25,6 +26,8 @@ export interface ChunkWork {
   options: DiffOptions;
   subject: Subject;
   sides: Sides;
+  /** The caller has one of them. */
+  slots: Slots;
 }
 
 const BEGIN = "BEGIN" as ByteSql;
@@ -48,9 +51,9 @@ export async function compareChunk(work: ChunkWork, chunk: DiffChunk): Promise<C
 
 /** A comparison with what the work gives: also for repairs. */
 export function comparisonOf(work: ChunkWork, rowsExpected: number, more: Pick<ConstructorParameters<typeof Comparison>[0], "onConfirmed"> = {}): Comparison {
-  const { context, ref, sides, subject, tuning, options } = work;
+  const { context, ref, sides, slots, subject, tuning, options } = work;
   const fence = new FenceWait({ context, ref, sides, patience: tuning.fencePatience });
-  return new Comparison({ sides, subject, fence, tuning, rowsExpected, onlyKeys: options.onlyKeys, keep: Math.max(options.maxSamples, tuning.storedRows), ...more });
+  return new Comparison({ sides, subject, fence, slots, tuning, rowsExpected, onlyKeys: options.onlyKeys, keep: Math.max(options.maxSamples, tuning.storedRows), ...more });
 }
 
 class EqualResult {

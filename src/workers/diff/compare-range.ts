@@ -16,6 +16,7 @@ import { hashRange, sameRange, type RangeHashes } from "./range-hash.js";
 import { recheck, type Verdict } from "./recheck.js";
 import { rangeRowHashes } from "./row-hashes.js";
 import type { Sides } from "./sides.js";
+import type { Slots } from "./slots.js";
 import type { Subject } from "./subject.js";
 import type { DiffTuning } from "./tuning.js";
 
@@ -23,6 +24,7 @@ export interface ComparisonOptions {
   sides: Sides;
   subject: Subject;
   fence: FenceWait;
+  slots: Slots;
   tuning: DiffTuning;
   /** Rows to expect in a range whose hash takes too long to be known. */
   rowsExpected: number;
@@ -111,8 +113,9 @@ export class Comparison {
     if (this.candidates.length === 0) return;
     const keys = this.candidates;
     this.candidates = [];
-    const { sides, subject, fence, tuning, onlyKeys, keep, onConfirmed } = this.options;
-    const verdicts = await recheck(keys, { sides, subject, fence, rounds: tuning.recheckRounds });
+    const { sides, subject, fence, slots, tuning, onlyKeys, keep, onConfirmed } = this.options;
+    // Mostly waiting; its statements are look-ups of a few rows.
+    const verdicts = await slots.idle(() => recheck(keys, { sides, subject, fence, rounds: tuning.recheckRounds }));
     const differences = await confirmedDifferences(sides, subject, verdicts);
     for (const difference of differences) this.counts[difference.kind] += 1;
     await onConfirmed?.(differences.filter((d) => d.kind !== "inconclusive"));

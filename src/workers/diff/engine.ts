@@ -1,6 +1,7 @@
 /** The diff's work items as a worker runs them: prepare, chunk, repair. Knows nothing of BullMQ. */
 import { DroverError, errorRecord } from "../../shared/errors.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
+import type { DiffOptions } from "../../shared/contracts/diff.js";
 import { DiffState } from "../../shared/state/diff-state.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
@@ -11,6 +12,7 @@ import { finishDiff } from "./finish.js";
 import { DiffPlanner } from "./plan.js";
 import { DiffRepair } from "./repair.js";
 import { Sides } from "./sides.js";
+import { Slots } from "./slots.js";
 import { SourceLoad } from "./source-load.js";
 import { subjectOf } from "./subject.js";
 import { DEFAULT_TUNING, type DiffTuning } from "./tuning.js";
@@ -20,6 +22,8 @@ import { DiffWatch, whyEnded } from "./watch.js";
 const MEMORY = 2_000;
 /** An error that no retry is known to heal gets this many tries: a table that was altered is followed within them. */
 const REFUSALS = 6;
+/** Unknown column, table or index: one server has run a DDL that the other, or our definition, will have in a moment. */
+const ALTERED = new Set([1054, 1146, 1176]);
 
 interface Known {
   at: number;
@@ -29,6 +33,8 @@ interface Known {
 
 export interface DiffEngineOptions {
   tuning?: DiffTuning;
+  /** Chunks that keep the servers busy at once; further ones may wait for the fence meanwhile. Default 2. */
+  slots?: number;
   /** Fires when the process ends. */
   ending: AbortSignal;
 }
@@ -40,6 +46,7 @@ export class DiffEngine {
   private readonly saver: ErrorSaver;
   private readonly watch: DiffWatch;
   private readonly load: SourceLoad;
+  private readonly slots: Slots;
   private readonly known = new Map<string, Known>();
 
   constructor(context: EngineContext, options: DiffEngineOptions) {
@@ -48,6 +55,7 @@ export class DiffEngine {
     this.state = new DiffState(context.state.schema);
     this.saver = new ErrorSaver(context, options.ending);
     this.watch = new DiffWatch(context, this.state);
+    this.slots = new Slots(options.slots ?? 2);
     this.load = new SourceLoad({ maxThreadsRunning: this.tuning.maxThreadsRunning, patience: this.tuning.loadPatience });
   }
 
@@ -78,12 +86,13 @@ export class DiffEngine {
       try {
         await this.load.calm(migration.spec.source, sides);
         const subject = subjectOf(of, diff.options);
-        return await compareChunk({ context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject, sides }, chunk);
+        const work = { context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject, sides, slots: this.slots };
+        return await this.slots.busy(() => compareChunk(work, chunk));
       } catch (error) {
         // What a chunk was compared by may be what changed.
         this.known.delete(knownKey(ref));
         if (error instanceof DroverError && error.kind !== "aborted" && sides.mayBlame(error)) {
-          const limit = error.kind === "retryable" ? diff.options.maxAttempts : error.kind === "bug" ? 1 : Math.min(REFUSALS, diff.options.maxAttempts);
+          const limit = failureLimit(error, diff.options);
           await this.saver.save(`${ref.migration}/${diffId}/${table}/${number}`, ref.target, (session) =>
             this.state.chunks.recordFailure(session, ref.migration, diffId, table, number, error, limit),
           );
@@ -106,13 +115,13 @@ export class DiffEngine {
     const save = (report: RepairReport) => sides.state((session) => this.state.diffs.setRepair(session, ref.migration, diffId, report.state, report));
     const workOf = (table: number) => {
       const of = tables.find((t) => t.number === table);
-      return of === undefined ? null : { context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject: subjectOf(of, diff.options), sides };
+      return of === undefined ? null : { context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject: subjectOf(of, diff.options), sides, slots: this.slots };
     };
     // What an interrupted repair listed is listed again; rows that it healed are marked and stay counted.
     const report: RepairReport = { ...asked, state: "running", actions: [], actionsLeftOut: 0, inconclusive: 0, refused: 0, error: null };
     await save(report);
     const repair = new DiffRepair({ report, workOf, save });
-    await repair.run(chunks);
+    await this.slots.busy(() => repair.run(chunks));
     await save({ ...report, state: report.refused > 0 ? "failed" : "completed", completedAt: new Date().toISOString() });
     return "repaired";
   }
@@ -139,7 +148,7 @@ export class DiffEngine {
       const diff = await this.state.diffs.read(session, ref.migration, diffId);
       if (diff === null) return;
       const infrastructure = error.code === "CONNECTION_LOST" || error.code === "SERVER_UNAVAILABLE";
-      const limit = error.kind === "retryable" ? diff.options.maxAttempts : error.kind === "bug" || error.kind === "config" ? 1 : Math.min(REFUSALS, diff.options.maxAttempts);
+      const limit = failureLimit(error, diff.options);
       if (!infrastructure && diff.planFailures + 1 >= limit) await this.state.diffs.end(session, ref.migration, diffId, "failed", error);
       else await this.state.diffs.recordError(session, ref.migration, diffId, error, !infrastructure);
     });
@@ -158,6 +167,12 @@ export class DiffEngine {
     this.known.set(knownKey(ref), fresh);
     return fresh;
   }
+}
+
+/** How many failures of this kind an item may have. */
+function failureLimit(error: DroverError, options: DiffOptions): number {
+  if (error.kind === "retryable" || (error.errno !== undefined && ALTERED.has(error.errno))) return options.maxAttempts;
+  return error.kind === "fatal" ? Math.min(REFUSALS, options.maxAttempts) : 1;
 }
 
 function knownKey(ref: MigrationRef): string {

@@ -4,12 +4,21 @@ import { diffJobs, parseJob } from "../../shared/contracts/jobs.js";
 import { DroverError } from "../../shared/errors.js";
 import { DiffEngine } from "../diff/engine.js";
 import { ensureDiffJobs, nextDiffJobs } from "../diff/jobs.js";
-import { DEFAULT_TUNING, type DiffTuning } from "../diff/tuning.js";
+import type { DiffTuning } from "../diff/tuning.js";
 import type { ProcessorContext } from "./context.js";
 import { guarded, type JobFunction } from "./outcome.js";
 
-export function createDiffProcessor(context: ProcessorContext, tuning: DiffTuning = DEFAULT_TUNING): JobFunction {
-  const engine = new DiffEngine(context, { ending: context.shutdown, tuning });
+/** How many diff jobs a process may hold per slot: most of the further ones wait for the fence. */
+export const DIFF_JOBS_PER_SLOT = 4;
+
+export interface DiffProcessorOptions {
+  /** Chunks that keep the servers busy at once; default 2. Give the queue's worker `DIFF_JOBS_PER_SLOT` times as many jobs. */
+  slots?: number;
+  tuning?: DiffTuning;
+}
+
+export function createDiffProcessor(context: ProcessorContext, options: DiffProcessorOptions = {}): JobFunction {
+  const engine = new DiffEngine(context, { ending: context.shutdown, ...options });
 
   const run = async (job: Job, signal: AbortSignal): Promise<unknown> => {
     if (job.name === "chunk") {
