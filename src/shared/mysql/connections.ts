@@ -78,7 +78,7 @@ export class Connections {
   close(): void {
     this.closed = true;
     clearInterval(this.sweeper);
-    for (const list of this.idle.values()) for (const { session } of list) session.destroy();
+    for (const list of this.idle.values()) for (const { session } of list) session.end();
     this.idle.clear();
     for (const session of this.lent) session.destroy();
   }
@@ -90,7 +90,7 @@ export class Connections {
     for (let entry = list.pop(); entry; entry = list.pop()) {
       entry.session.lend(signal);
       if (entry.session.usable && Date.now() - entry.since < IDLE_LIMIT) return entry.session;
-      entry.session.destroy();
+      entry.session.end();
     }
     return await openSession(this.address(name), { role, signal, worker: this.worker, deployment: this.deployment });
   }
@@ -108,7 +108,7 @@ export class Connections {
       for (let i = list.length - 1; i >= 0; i--) {
         const entry = list[i];
         if (!entry || (entry.session.usable && Date.now() - entry.since < IDLE_LIMIT)) continue;
-        entry.session.destroy();
+        entry.session.end();
         list.splice(i, 1);
       }
     }

@@ -3,6 +3,7 @@
  * session holds after these bounds; that is promise 1, and the reason why each of them is set before anything else.
  */
 import { readFileSync } from "node:fs";
+import type { Duplex } from "node:stream";
 import mysql, { type Connection } from "mysql2";
 import { DroverError, abortedError } from "../errors.js";
 import type { ByteSql } from "./bytes.js";
@@ -81,6 +82,8 @@ function keepBytes(connection: Connection): void {
 function handshake(connection: Connection, address: ServerAddress, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
+      // The server's last word would be parsed as a part of the handshake, and the driver complains of it on the console.
+      (connection as unknown as { stream: Duplex }).stream.removeAllListeners("data");
       connection.destroy();
       reject(abortedError(signal));
     };

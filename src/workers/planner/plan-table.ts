@@ -65,7 +65,7 @@ async function cutPortion(session: Session, table: MigrationTable, rows: number)
   let lower = table.plannedTo;
   while (ranges.length < PORTION) {
     const upper = await oneKey(session, boundaryQuery(definition, { after: lower, upTo: lastKey, rows }));
-    if (upper === null) {
+    if (upper === null || upper.equals(lastKey)) {
       ranges.push({ lower, upper: table.overlay ? null : lastKey });
       return { ranges, plannedTo: lastKey, lastKey, planned: true };
     }

@@ -29,6 +29,7 @@ export class BatchSender {
   private tip: Tip;
   private waitingBytes = 0;
   private backlogBytes = 0;
+  private backlogBatches = 0;
   private pressed = false;
   private sending: Promise<void> | null = null;
   private failure: unknown;
@@ -49,6 +50,11 @@ export class BatchSender {
     return this.waitingBytes === 0 && this.backlogBytes < 1;
   }
 
+  /** Batches that the applier has before it, as far as is known. */
+  get queued(): number {
+    return this.backlogBatches + this.queue.length;
+  }
+
   send(batch: NewBatch, payload: Buffer): void {
     this.queue.push({ batch, payload });
     this.waitingBytes += payload.length;
@@ -64,7 +70,9 @@ export class BatchSender {
 
   /** Looks how far the applier came; lets the reader go on when there is room. */
   async refresh(): Promise<void> {
-    this.backlogBytes = (await this.options.chain.size()).bytes;
+    const { batches, bytes } = await this.options.chain.size();
+    this.backlogBatches = batches;
+    this.backlogBytes = bytes;
     this.press();
   }
 
@@ -90,6 +98,7 @@ export class BatchSender {
         this.queue.shift();
         this.waitingBytes -= payload.length;
         this.backlogBytes = total;
+        this.backlogBatches += 1;
         this.press();
       }
     } catch (error) {

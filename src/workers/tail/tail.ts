@@ -265,10 +265,8 @@ class Tail implements BinlogHandler {
 
   private async onTick(signal: AbortSignal): Promise<void> {
     const now = Date.now();
-    const { batchTime } = this.migration.spec.options;
     if (this.transaction === null && this.ending === null) {
-      const age = this.builder.empty ? 0 : now - this.builderSince;
-      if (!this.builder.empty && (age >= batchTime || this.sender.idle)) this.cut(this.position.toString());
+      if (!this.builder.empty && now - this.builderSince >= this.patience()) this.cut(this.position.toString());
       // Transactions without rows of ours still move the position: the source may purge their binlogs.
       else if (this.builder.empty && this.transactions > 0 && now - this.quietSince >= QUIET_TIME) this.cut(this.position.toString());
       this.tables.passed(this.position);
@@ -276,6 +274,16 @@ class Tail implements BinlogHandler {
     if (!this.sender.idle) await this.sender.refresh();
     if (now - this.checkedAt >= CHECK_INTERVAL) await this.checkStillDue(now, signal);
     if (this.sender.full && this.migration.phase === "copying") await this.startDraining(signal);
+  }
+
+  /**
+   * How long changes may wait for more of their kind, in milliseconds: not at all while the applier is idle, `batchTime`
+   * while it has one batch before it, and longer while it has more. Few large batches are much cheaper than many small ones.
+   */
+  private patience(): number {
+    if (this.sender.idle) return 0;
+    if (this.sender.queued <= 1) return this.migration.spec.options.batchTime;
+    return Math.max(this.migration.spec.options.batchTime, BEHIND_BATCH_TIME);
   }
 
   /** Paused, stopped, or begun anew: then what this tail appends is void. */
@@ -308,5 +316,7 @@ interface Undecided {
 
 /** How often the tail looks whether it is still wanted, in milliseconds. */
 const CHECK_INTERVAL = 1_000;
+/** The longest that a batch is filled while the applier is behind, or must wait for the copy; milliseconds. */
+const BEHIND_BATCH_TIME = 2_000;
 /** How long an unchanged chain may lie behind the stream's position, in milliseconds. */
 const QUIET_TIME = 500;
