@@ -9,7 +9,7 @@ import { DroverError } from "../errors.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session } from "../mysql/session.js";
 
-export const STATE_VERSION = 1;
+const STATE_VERSION = 1;
 
 const ID = "VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL";
 const TEXT = "LONGTEXT CHARACTER SET utf8mb4";
@@ -83,6 +83,7 @@ function tableStatements(schema: ByteSql): ByteSql[] {
       migration ${ID} PRIMARY KEY,
       gtid VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
       shapes ${TEXT} NOT NULL,
+      start_over BOOL NOT NULL DEFAULT 0,
       started_at ${TIME} NOT NULL`),
     create("diffs", `
       migration ${ID},

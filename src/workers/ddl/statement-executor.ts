@@ -117,7 +117,7 @@ class Execute {
     if (again === null) await state.ddlJournal.begin(session, migration, { gtid: this.statement.gtid, shapes });
     const done = again !== null && again.shapes.some((shape, i) => shape !== shapes[i]);
     await hooks.at("ddl:before-execute", detail);
-    if (again !== null && !done && plan.ambiguous) return await this.startOver(session, plan);
+    if (again?.startOver === true || (again !== null && !done && plan.ambiguous)) return await this.startOver(session, plan);
     if (plan.run !== null && !done) await this.execute(session, known, plan.run);
     await dropTables(session, [...plan.removed.map((table) => table.target), ...plan.restarted.map(({ table }) => table.target)]);
     const definitions = new Map<TableName, TableDefinition>();
@@ -127,6 +127,7 @@ class Execute {
 
   /** Nobody can tell whether the statement ran: its tables are copied anew. */
   private async startOver(session: Session, plan: TargetPlan): Promise<PlanResult> {
+    await this.context.state.ddlJournal.setStartOver(session, this.scope.ref.migration);
     await dropTables(session, plan.changed.map(({ table }) => table.target));
     return { plan: { ...plan, changed: [], restarted: [...plan.restarted, ...plan.changed] }, definitions: new Map(), joining: [] };
   }
