@@ -58,7 +58,7 @@ export async function applied(rig: Rig, position: string): Promise<boolean> {
   return rows[0]?.ok === 1;
 }
 
-export async function phaseOf(rig: Rig): Promise<string> {
+async function phaseOf(rig: Rig): Promise<string> {
   const rows = await rig.state<{ phase: string; error: string | null }>(`SELECT phase, error FROM @state.migrations WHERE id='${MIGRATION}'`);
   if (rows[0]?.phase === "failed") throw new Error(`the migration failed: ${rows[0].error}`);
   return rows[0]?.phase ?? "none";

@@ -1,7 +1,6 @@
 /** What `diff` takes and prints: contract §Diff. */
 import { z } from "zod";
 import type { StoredError } from "./status.js";
-import { migrationId } from "./spec.js";
 
 export const DIFF_STATES = ["pending", "running", "stopped", "completed", "failed"] as const;
 export type DiffState = (typeof DIFF_STATES)[number];
@@ -57,6 +56,3 @@ export interface DiffReport {
   completedAt: string | null;
   progress: { percent: number; etaSeconds: number | null };
 }
-
-/** Payloads of the `diff` commands on the control queue. */
-export const diffStartCommand = z.strictObject({ migration: migrationId, diffId: diffId, options: diffOptions.prefault({}) });

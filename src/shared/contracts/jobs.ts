@@ -35,7 +35,6 @@ export const copyJobs = {
   chunk: z.strictObject({ ...migrationRef, table: z.number().int(), chunk: z.number().int() }),
   index: z.strictObject({ ...migrationRef, table: z.number().int() }),
 } as const;
-export type CopyJobName = keyof typeof copyJobs;
 
 /** Queues `tail` and `apply`: leases, one job of each per following migration. */
 export const leaseJob = z.strictObject(migrationRef);
@@ -48,7 +47,6 @@ export const diffJobs = {
   chunk: z.strictObject({ ...migrationRef, diffId, table: z.number().int(), chunk: z.number().int() }),
   repair: z.strictObject({ ...migrationRef, diffId, dryRun: z.boolean().default(false) }),
 } as const;
-export type DiffJobName = keyof typeof diffJobs;
 
 /** Validates a job's payload by its queue's contract and its name. @throws DroverError SPEC_INVALID */
 export function parseJob<C extends Record<string, z.ZodType>, N extends keyof C & string>(contracts: C, name: N, data: unknown): z.output<C[N]> {

@@ -47,7 +47,7 @@ export const selection = z.unknown().transform((value, context) => {
   return z.NEVER;
 });
 
-export const migrationOptions = z.strictObject({
+const migrationOptions = z.strictObject({
   chunkRows: z.number().int().min(1).max(1_000_000).default(10_000),
   chunkBytes: bytes("8MiB"),
   chunkTime: duration("500ms"),

@@ -76,7 +76,7 @@ export async function openSession(address: ServerAddress, options: SessionOption
 function keepBytes(connection: Connection): void {
   const { config } = connection as unknown as { config: { charsetNumber: number } };
   const binary = config.charsetNumber;
-  Object.defineProperty(config, "charsetNumber", { get: () => binary, set: () => undefined });
+  Object.defineProperty(config, "charsetNumber", { get: () => binary, set: () => {} });
 }
 
 function handshake(connection: Connection, address: ServerAddress, signal: AbortSignal): Promise<boolean> {
@@ -109,7 +109,7 @@ export function tlsOptions(address: ServerAddress) {
 }
 
 /** The longest a SELECT of ours may run on a source, in milliseconds: DDL there waits at most this long for us. */
-export const SOURCE_STATEMENT_TIME = 4_000;
+const SOURCE_STATEMENT_TIME = 4_000;
 /** The longest bookkeeping SELECT on a target, in milliseconds. */
 const TARGET_STATEMENT_TIME = 30_000;
 

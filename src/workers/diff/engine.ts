@@ -42,11 +42,12 @@ export interface DiffEngineOptions {
 export class DiffEngine {
   readonly state: DiffState;
   readonly tuning: DiffTuning;
+  /** Whoever runs `chunk` or `repair` takes one. */
+  readonly slots: Slots;
   private readonly context: EngineContext;
   private readonly saver: ErrorSaver;
   private readonly watch: DiffWatch;
   private readonly load: SourceLoad;
-  private readonly slots: Slots;
   private readonly known = new Map<string, Known>();
 
   constructor(context: EngineContext, options: DiffEngineOptions) {
@@ -87,7 +88,7 @@ export class DiffEngine {
         await this.load.calm(migration.spec.source, sides);
         const subject = subjectOf(of, diff.options);
         const work = { context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject, sides, slots: this.slots };
-        return await this.slots.busy(() => compareChunk(work, chunk));
+        return await compareChunk(work, chunk);
       } catch (error) {
         // What a chunk was compared by may be what changed.
         this.known.delete(knownKey(ref));
@@ -121,7 +122,7 @@ export class DiffEngine {
     const report: RepairReport = { ...asked, state: "running", actions: [], actionsLeftOut: 0, inconclusive: 0, refused: 0, error: null };
     await save(report);
     const repair = new DiffRepair({ report, workOf, save });
-    await this.slots.busy(() => repair.run(chunks));
+    await repair.run(chunks);
     await save({ ...report, state: report.refused > 0 ? "failed" : "completed", completedAt: new Date().toISOString() });
     return "repaired";
   }

@@ -34,7 +34,7 @@ export interface DiffTuning {
 
 export const DEFAULT_TUNING: DiffTuning = {
   statementTime: 300,
-  firstRows: 30_000,
+  firstRows: 20_000,
   maxRows: 500_000,
   maxBytes: 64 * 1024 * 1024,
   leafRows: 10_000,

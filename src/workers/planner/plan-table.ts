@@ -42,7 +42,7 @@ export async function planTable(context: EngineContext, ref: MigrationRef, numbe
 }
 
 /** Rows for the next chunks: the smallest of what rows, bytes and time allow. */
-export function chunkRows(options: MigrationOptions, table: MigrationTable, measured: { rowBytes: number; rowMs: number } | null): number {
+function chunkRows(options: MigrationOptions, table: MigrationTable, measured: { rowBytes: number; rowMs: number } | null): number {
   const rowBytes = measured?.rowBytes ?? (table.definition.rowBytesEstimated || UNKNOWN_ROW_BYTES);
   const byBytes = options.chunkBytes / Math.max(1, rowBytes);
   const byTime = measured === null ? Infinity : options.chunkTime / Math.max(0.000_1, measured.rowMs);

@@ -8,8 +8,11 @@ import type { DiffTuning } from "../diff/tuning.js";
 import type { ProcessorContext } from "./context.js";
 import { guarded, type JobFunction } from "./outcome.js";
 
-/** How many diff jobs a process may hold per slot: most of the further ones wait for the fence. */
-export const DIFF_JOBS_PER_SLOT = 4;
+/**
+ * How many diff jobs a process may hold per slot: with more than one, some may wait for the fence while others work. Not many
+ * more, for a job that waits for its slot here is one that another worker could have.
+ */
+export const DIFF_JOBS_PER_SLOT = 2;
 
 export interface DiffProcessorOptions {
   /** Chunks that keep the servers busy at once; default 2. Give the queue's worker `DIFF_JOBS_PER_SLOT` times as many jobs. */
@@ -23,9 +26,11 @@ export function createDiffProcessor(context: ProcessorContext, options: DiffProc
   const run = async (job: Job, signal: AbortSignal): Promise<unknown> => {
     if (job.name === "chunk") {
       const { diffId, table, chunk, ...ref } = parseJob(diffJobs, "chunk", job.data);
-      const done = await attempt(signal, (error) => engine.recordError(ref, diffId, error), () => engine.chunk(ref, diffId, table, chunk, signal));
-      await nextDiffJobs(context, ref, diffId, signal);
-      return done;
+      return await engine.slots.busy(async () => {
+        const done = await attempt(signal, (error) => engine.recordError(ref, diffId, error), () => engine.chunk(ref, diffId, table, chunk, signal));
+        await nextDiffJobs(context, ref, diffId, signal);
+        return done;
+      });
     }
     if (job.name === "prepare") {
       const { diffId, ...ref } = parseJob(diffJobs, "prepare", job.data);
@@ -35,7 +40,7 @@ export function createDiffProcessor(context: ProcessorContext, options: DiffProc
     }
     if (job.name === "repair") {
       const { diffId, dryRun: _, ...ref } = parseJob(diffJobs, "repair", job.data);
-      return await attempt(signal, (error) => engine.recordRepairFailure(ref, diffId, error), () => engine.repair(ref, diffId, signal));
+      return await engine.slots.busy(() => attempt(signal, (error) => engine.recordRepairFailure(ref, diffId, error), () => engine.repair(ref, diffId, signal)));
     }
     throw new DroverError("SPEC_INVALID", `the queue diff has no job "${job.name}"`);
   };

@@ -32,7 +32,7 @@ export class BatchSender {
   private backlogBatches = 0;
   private pressed = false;
   private sending: Promise<void> | null = null;
-  private failure: unknown;
+  private failure: Error | null = null;
   private closed = false;
 
   constructor(options: SenderOptions) {
@@ -65,7 +65,7 @@ export class BatchSender {
   /** Waits until all batches are in Redis. @throws what `drain` met: FENCE_MOVED when this tail is not the one any more */
   async flush(): Promise<void> {
     while (this.sending) await this.sending;
-    if (this.failure !== undefined) throw this.failure;
+    if (this.failure !== null) throw this.failure;
   }
 
   /** Looks how far the applier came; lets the reader go on when there is room. */
@@ -80,7 +80,7 @@ export class BatchSender {
     this.closed = true;
   }
 
-  get failed(): unknown {
+  get failed(): Error | null {
     return this.failure;
   }
 
@@ -102,7 +102,7 @@ export class BatchSender {
         this.press();
       }
     } catch (error) {
-      this.failure = error;
+      this.failure = error instanceof Error ? error : new Error(String(error));
       this.options.onPressure(true);
     } finally {
       this.sending = null;

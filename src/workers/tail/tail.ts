@@ -162,7 +162,7 @@ class Tail implements BinlogHandler {
         const woken = new Promise<"woken">((resolve) => (this.wake = () => resolve("woken")));
         const event = await Promise.race([ended, woken, sleep(this.tick(), signal).then(() => "tick" as const)]);
         if (event === "ended") throw new DroverError("CONNECTION_LOST", `${this.migration.spec.source}: the binlog stream ended`);
-        if (this.sender.failed !== undefined) throw this.sender.failed;
+        if (this.sender.failed !== null) throw this.sender.failed;
         if (this.undecided !== null) await this.decide(this.undecided, signal);
         // What this tail has sent is void.
         if (this.ending === "restarted") return this.ending;
