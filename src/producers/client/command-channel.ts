@@ -122,6 +122,8 @@ export class CommandChannel {
       const { spec } = job.data as { spec?: { id?: unknown } };
       if (typeof spec?.id !== "string" || (found.get(spec.id)?.timestamp ?? 0) > job.timestamp) continue;
       const refusal = job.failedReason ? decodeJobError(job.failedReason) : null;
+      // Another migration had the id then: no news of the one asked about.
+      if (refusal?.code === "MIGRATION_CONFLICT") continue;
       found.set(spec.id, { spec, since: new Date(job.timestamp).toISOString(), refusal, timestamp: job.timestamp });
     }
     return found;

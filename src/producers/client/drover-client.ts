@@ -69,9 +69,8 @@ export class DroverClient {
     const { found, unreachable } = await view.finder.find(id, signal);
     if (found) return await view.statuses.read(found, signal);
     const start = await this.channel.unansweredStart(id);
-    if (start === null) throw notFound(id, unreachable);
-    if (start.refusal === null) return waitingStatus(id, start);
-    throw new DroverError(start.refusal.code, `the start of migration "${id}" was refused: ${start.refusal.message}`, { cure: start.refusal.cure, problems: start.refusal.problems });
+    if (start?.refusal === null) return waitingStatus(id, start);
+    throw start === null ? notFound(id, unreachable) : refusedStart(id, start.since, start.refusal);
   }
 
   /** All migrations of all configured servers, oldest first; also those whose start no worker has taken up. */
@@ -256,6 +255,11 @@ export class DroverClient {
     this.loadedView ??= import("./state-view.js").then(({ StateView }) => new StateView({ config: this.config, backlog: (id) => this.channel.backlog(id) }));
     return this.loadedView;
   }
+}
+
+/** The migration is not there, and why is known. */
+function refusedStart(id: string, at: string, refusal: DroverError): DroverError {
+  return new DroverError("NOT_FOUND", `there is no migration "${id}": its start at ${at} was refused: ${refusal.message}`, { cure: refusal.cure, problems: refusal.problems });
 }
 
 /** Between listing and reading, somebody may have removed it. */
