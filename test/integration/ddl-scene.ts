@@ -78,14 +78,14 @@ export class DdlScene implements AsyncDisposable {
   }
 
   /** Both servers hold the same tables of a schema, with the same shapes and rows. */
-  async expectEqual(options: { source?: string; target?: string; rename?: Record<string, string>; only?: string[]; ignore?: string[] } = {}): Promise<void> {
+  async expectEqual(options: { source?: string; target?: string; rename?: Record<string, string>; only?: string[]; ignore?: string[]; targetIgnore?: string[] } = {}): Promise<void> {
     await this.caughtUp();
     const from = options.source ?? this.ctx.schema;
     const to = options.target ?? from;
     const wanted = (name: string) => (options.only?.includes(name) ?? true) && !(options.ignore?.includes(name) ?? false);
     const source = (await this.names("source", from)).filter(wanted);
     const places = source.map((name) => options.rename?.[name] ?? name);
-    expect((await this.names("target", to)).sort()).toEqual([...places].sort());
+    expect((await this.names("target", to)).filter((name) => !options.targetIgnore?.includes(name)).sort()).toEqual([...places].sort());
     for (const [i, name] of source.entries()) {
       expect(await this.content("target", to, places[i] as string), name).toEqual(await this.content("source", from, name));
     }
@@ -157,6 +157,11 @@ export function numbered(table: string, count: number): string {
 export class Gate implements Hooks {
   /** Points that throw, and how often yet. */
   readonly failures = new Map<string, number>();
+  /** A point that throws every other time it is reached. */
+  alternating: HookPoint | null = null;
+  /** How often that has thrown. */
+  crashes = 0;
+  private turn = false;
   reached = 0;
   private open: Promise<void> = Promise.resolve();
   private release: () => void = () => undefined;
@@ -173,6 +178,10 @@ export class Gate implements Hooks {
     if (point === "chunk:before-read") {
       this.reached += 1;
       await this.open;
+    }
+    if (point === this.alternating && (this.turn = !this.turn)) {
+      this.crashes += 1;
+      throw new DroverError("CONNECTION_LOST", `planted at ${point}`);
     }
     const left = this.failures.get(point) ?? 0;
     if (left === 0) return;
