@@ -1,0 +1,136 @@
+/**
+ * The invariants of docs/protocol.md on real servers, engine by engine: what is read under one fence is not written under
+ * another (I1, I3), and a batch is applied once and in order (I2).
+ */
+import { expect, test } from "vitest";
+import { encodeBatch } from "../../src/shared/backlog/batch.js";
+import { BacklogChain, type Tip } from "../../src/shared/backlog/chain.js";
+import { textRow } from "../../src/shared/columns/text-row.js";
+import { loadConfig } from "../../src/shared/config.js";
+import { createLogger } from "../../src/shared/logger.js";
+import { Connections } from "../../src/shared/mysql/connections.js";
+import { State } from "../../src/shared/state/state.js";
+import { runApplier } from "../../src/workers/apply/applier.js";
+import type { EngineContext, MigrationRef } from "../../src/workers/context.js";
+import { advanceMigration } from "../../src/workers/control/advance.js";
+import { pauseMigration, resumeMigration, startMigration } from "../../src/workers/control/commands.js";
+import { ChunkCopier } from "../../src/workers/copy/chunk-copier.js";
+import { noHooks, type HookPoint, type Hooks } from "../../src/workers/hooks.js";
+import { planTable } from "../../src/workers/planner/plan-table.js";
+import { testContext, type TestContext } from "../support/context.js";
+
+const signal = new AbortController().signal;
+const REF: MigrationRef = { migration: "m", target: "DST" };
+
+/** A migration of one table of five rows in one chunk, planned and not copied. */
+async function planned(ctx: TestContext, hooks: Hooks): Promise<EngineContext & AsyncDisposable> {
+  await ctx.source.query(`CREATE TABLE ${ctx.schema}.t (id INT PRIMARY KEY, v VARCHAR(10)); INSERT INTO ${ctx.schema}.t VALUES (1,'a'),(2,'b'),(3,'c'),(4,'d'),(5,'e')`);
+  const config = loadConfig(ctx.env);
+  const connections = new Connections({ config, worker: "w-test" });
+  const context: EngineContext = { config, connections, state: new State(config.stateSchema), log: createLogger("silent"), worker: "w-test", hooks };
+  await startMigration(context, { id: "m", source: "SRC", target: "DST", tables: [{ schema: ctx.schema }] }, signal);
+  await advanceMigration(context, REF, signal);
+  await planTable(context, REF, 1, signal);
+  return { ...context, [Symbol.asyncDispose]: () => Promise.resolve(connections.close()) };
+}
+
+/** Hooks that do something once, at one point. */
+function once(point: HookPoint, action: () => Promise<void>): Hooks {
+  let done = false;
+  return {
+    at: async (at) => {
+      if (at !== point || done) return;
+      done = true;
+      await action();
+    },
+  };
+}
+
+async function targetRows(ctx: TestContext): Promise<string> {
+  const rows = await ctx.target.query(`SELECT id, v FROM ${ctx.schema}.t ORDER BY id`);
+  return rows.map((row) => `${String(row["id"])}${String(row["v"])}`).join(" ");
+}
+
+test("I1: a chunk read before the fence moved is not written after it", async () => {
+  await using ctx = await testContext();
+  const hooks = once("chunk:after-read", async () => {
+    await ctx.source.query(`UPDATE ${ctx.schema}.t SET v='new' WHERE id=3`);
+    // What an applier does when it has applied that update, and the row as it would write it.
+    await ctx.target.query(`UPDATE ${ctx.stateSchema}.fence SET seq=seq+1; REPLACE INTO ${ctx.schema}.t VALUES (3,'new')`);
+  });
+  await using context = await planned(ctx, hooks);
+  const copier = new ChunkCopier(context);
+  await expect(copier.copy(REF, 1, 1, signal)).rejects.toMatchObject({ code: "FENCE_MOVED" });
+  expect(await targetRows(ctx)).toBe("3new");
+  expect(await copier.copy(REF, 1, 1, signal)).toEqual({ kind: "copied", rows: 5 });
+  expect(await targetRows(ctx)).toBe("1a 2b 3new 4d 5e");
+});
+
+test("I3: pause and resume make a chunk under way void", async () => {
+  await using ctx = await testContext();
+  let context: EngineContext | undefined;
+  const hooks = once("chunk:after-read", async () => {
+    if (context === undefined) return;
+    await pauseMigration(context, REF, signal);
+    await resumeMigration(context, REF, signal);
+  });
+  await using scene = await planned(ctx, hooks);
+  context = scene;
+  await expect(new ChunkCopier(scene).copy(REF, 1, 1, signal)).rejects.toMatchObject({ code: "FENCE_MOVED" });
+  expect(await targetRows(ctx)).toBe("");
+});
+
+test("a chunk that two workers copy at once is done by one of them", async () => {
+  await using ctx = await testContext();
+  let second: Promise<unknown> | undefined;
+  const hooks = once("chunk:before-commit", async () => {
+    // The double reads and waits for the first one's mark.
+    second = new ChunkCopier({ ...scene, hooks: noHooks }).copy(REF, 1, 1, signal);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  });
+  await using scene = await planned(ctx, { at: (point, detail) => hooks.at(point, detail) });
+  expect(await new ChunkCopier(scene).copy(REF, 1, 1, signal)).toEqual({ kind: "copied", rows: 5 });
+  expect(await second).toEqual({ kind: "void" });
+  const [chunk] = await ctx.target.query(`SELECT COUNT(*) AS n, SUM(row_count) AS total FROM ${ctx.stateSchema}.chunks`);
+  expect(chunk).toMatchObject({ n: "1", total: "5" });
+  expect(await targetRows(ctx)).toBe("1a 2b 3c 4d 5e");
+});
+
+test("I2: a batch is applied once, in order, and only where it begins at the fence", async () => {
+  await using ctx = await testContext({ allowedKey: () => true });
+  await using context = await planned(ctx, noHooks);
+  await new ChunkCopier(context).copy(REF, 1, 1, signal);
+  await ctx.target.query(`UPDATE ${ctx.stateSchema}.migrations SET phase='streaming'`);
+  const fence = await context.connections.use("DST", "target", signal, (session) => context.state.fence.require(session, "m"));
+  const chain = new BacklogChain(ctx.redis, ctx.prefix, "m");
+  const put = (id: string, v: string) => encodeBatch({ tables: [{ number: 1, deletes: [], puts: [textRow([Buffer.from(id), Buffer.from(v)])] }], statement: null });
+  const uuid = "11111111-1111-1111-1111-111111111111";
+  const tip: Tip = { epoch: fence.epoch, seq: fence.seq, position: fence.position };
+  const info = { rows: 1, transactions: 1, sourceTime: 1 };
+  await chain.reset(tip);
+  expect(await chain.append(tip, { ...info, epoch: tip.epoch, seq: 1, from: tip.position, to: `${uuid}:1` }, put("1", "one"))).toBeGreaterThan(0);
+  // A zombie tail that begins where this one began.
+  expect(await chain.append(tip, { ...info, epoch: tip.epoch, seq: 1, from: tip.position, to: `${uuid}:9` }, put("1", "zombie"))).toBeNull();
+  const raw = await ctx.redis.lindex(`${ctx.prefix}:backlog:m:chain`, 0);
+  const apply = async () => {
+    const blocking = ctx.redis.duplicate();
+    try {
+      await runApplier(context, REF, { chain, blocking, lease: 300, executor: { execute: () => Promise.reject(new Error("no statement")) }, onBarrierPassed: () => Promise.resolve() }, signal);
+    } finally {
+      blocking.disconnect();
+    }
+  };
+  await apply();
+  expect(await targetRows(ctx)).toBe("1one 2b 3c 4d 5e");
+  // The same batch again, as after a crash between commit and drop, or from an older snapshot of Redis: it is dropped.
+  await ctx.target.query(`UPDATE ${ctx.schema}.t SET v='later' WHERE id=1`);
+  await ctx.redis.lpush(`${ctx.prefix}:backlog:m:chain`, raw ?? "");
+  await apply();
+  expect(await targetRows(ctx)).toBe("1later 2b 3c 4d 5e");
+  // A chain that does not fit the fence is thrown away, not applied.
+  await ctx.redis.rpush(`${ctx.prefix}:backlog:m:chain`, JSON.stringify({ ...info, epoch: tip.epoch, seq: 2, from: `${uuid}:7`, to: `${uuid}:8` }));
+  await ctx.redis.set(`${ctx.prefix}:backlog:m:batch:2`, put("2", "wrong"));
+  await apply();
+  expect(await targetRows(ctx)).toBe("1later 2b 3c 4d 5e");
+  expect(await chain.tip()).toBeNull();
+});
