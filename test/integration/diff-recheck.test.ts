@@ -58,14 +58,14 @@ describe("diff of tables that are written to", () => {
     ]);
 
     await requestRepair(scene.context, scene.ref, report.diffId, true, scene.ending.signal);
-    await scene.engine.repair(scene.ref, report.diffId, scene.ending.signal);
+    await scene.repair(report.diffId);
     const plan = await scene.onTarget((session) => readRepairReport(session, ctx.stateSchema, "m", report.diffId));
     expect(plan).toMatchObject({ dryRun: true, state: "completed", repaired: 0 });
     expect(plan?.actions.map((a) => `${a.action} ${a.key["id"]}`).sort()).toEqual(["delete 99998", "delete 99999", "replace 20", "replace 30", "replace 40", "replace 50", "replace 60"]);
     expect(plan?.actions[0]?.statement).not.toContain("v1");
 
     await requestRepair(scene.context, scene.ref, report.diffId, false, scene.ending.signal);
-    await scene.engine.repair(scene.ref, report.diffId, scene.ending.signal);
+    await scene.repair(report.diffId);
     const done = await scene.onTarget((session) => readRepairReport(session, ctx.stateSchema, "m", report.diffId));
     expect(done).toMatchObject({ state: "completed", refused: 0, inconclusive: 0, error: null });
     expect((done?.repaired ?? 0) + (done?.equal ?? 0)).toBe(7);
@@ -85,7 +85,7 @@ describe("diff of tables that are written to", () => {
     expect(report.tables[0]).toMatchObject({ mismatched: 90, missingOnTarget: 100 });
     expect(report.tables[0]?.samples).toHaveLength(2);
     await requestRepair(scene.context, scene.ref, report.diffId, false, scene.ending.signal);
-    await scene.engine.repair(scene.ref, report.diffId, scene.ending.signal);
+    await scene.repair(report.diffId);
     expect(await scene.onTarget((session) => readRepairReport(session, ctx.stateSchema, "m", report.diffId))).toMatchObject({ state: "completed", repaired: 190 });
     expect((await scene.diff()).hasMismatch).toBe(false);
   });

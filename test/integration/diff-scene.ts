@@ -145,7 +145,8 @@ export class DiffScene implements AsyncDisposable {
       await Promise.all([1, 2, 3].map(async () => {
         for (let next = queue.shift(); next; next = queue.shift()) {
           try {
-            await engine.chunk(ref, diffId, next.table, next.number, signal);
+            const { table, number } = next;
+            await engine.slots.busy(() => engine.chunk(ref, diffId, table, number, signal));
           } catch (error) {
             if (!(error instanceof DroverError)) throw error;
             if (error.kind !== "aborted") await engine.recordError(ref, diffId, error);
@@ -154,6 +155,10 @@ export class DiffScene implements AsyncDisposable {
       }));
     }
     throw new Error("the diff does not end");
+  }
+
+  async repair(diffId: string): Promise<void> {
+    await this.engine.slots.busy(() => this.engine.repair(this.ref, diffId, this.ending.signal));
   }
 
   async diff(options: DiffOptionsInput = {}): Promise<DiffReport> {

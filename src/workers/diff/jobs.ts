@@ -65,7 +65,8 @@ async function put(queue: Queue, jobs: readonly DiffJob[], replaceEnded: boolean
   if (replaceEnded) {
     await Promise.all(jobs.map(async ({ opts }) => {
       const state = await queue.getJobState(opts.jobId);
-      if (state === "failed" || state === "completed") await queue.remove(opts.jobId);
+      // `unknown` is no job, or one that is in no list after Redis lost a part of its keys: it would never run, and keep its id.
+      if (state === "failed" || state === "completed" || state === "unknown") await queue.remove(opts.jobId);
     }));
   }
   await queue.addBulk(jobs as DiffJob[]);
