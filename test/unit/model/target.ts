@@ -9,7 +9,7 @@ export interface Fence {
   epoch: number;
   seq: number;
   position: number;
-  /** The latest batch was a part of a transaction that `position` does not hold yet. */
+  /** Rows are ahead of `position`: of a part of a transaction, or of a batch that is written in several transactions. */
   partial: boolean;
   /** Counts the appliers that announced to write a batch in several transactions. */
   claim: number;
@@ -50,9 +50,9 @@ export class Target {
     return this.current;
   }
 
-  /** Makes every write of a batch that another applier has begun void, and every chunk read. */
+  /** Makes every write of a batch that another applier has begun void, and every chunk read until the batch is whole. */
   claimFence(): Readonly<Fence> {
-    this.moveFence({ ...this.current, claim: this.current.claim + 1 });
+    this.moveFence({ ...this.current, partial: true, claim: this.current.claim + 1 });
     return this.current;
   }
 
