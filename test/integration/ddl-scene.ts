@@ -181,12 +181,12 @@ export class Gate implements Hooks {
     }
     if (point === this.alternating && (this.turn = !this.turn)) {
       this.crashes += 1;
-      throw new DroverError("CONNECTION_LOST", `planted at ${point}`);
+      throw new DroverError("SERVER_BUSY", `planted at ${point}`);
     }
     const left = this.failures.get(point) ?? 0;
     if (left === 0) return;
     this.failures.set(point, left - 1);
-    throw new DroverError("CONNECTION_LOST", `planted at ${point}`);
+    throw new DroverError("SERVER_BUSY", `planted at ${point}`);
   }
 
   /** Waits until chunk reads stand before the gate. */

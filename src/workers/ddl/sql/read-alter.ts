@@ -65,11 +65,9 @@ function readRenameClause(reader: TokenReader, progress: Progress): void {
 /** Passes over a clause up to the comma or the end, and collects the tables behind REFERENCES on the way. */
 function skipClause(reader: TokenReader, references: TableReference[], onWord: (word: string) => void = () => undefined): void {
   for (let depth = 0; ; ) {
-    if (reader.atEnd) return;
-    if (depth === 0 && reader.isSymbol(",")) return;
+    if (depth === 0 && (reader.atEnd || reader.isSymbol(","))) return;
     const behindDot = reader.previous?.kind === "symbol" && reader.previous.text === ".";
-    const token = reader.next();
-    if (token.kind === "end") throw reader.unexpected(token);
+    const token = reader.skip();
     if (token.kind === "symbol" && token.text === "(") depth += 1;
     if (token.kind === "symbol" && token.text === ")") depth -= 1;
     if (depth < 0) throw reader.unexpected(token);

@@ -33,8 +33,7 @@ function readColumns(reader: TokenReader, create: Create): void {
   reader.requireSymbol("(");
   for (let depth = 1; depth > 0; ) {
     const behindDot = reader.previous?.kind === "symbol" && reader.previous.text === ".";
-    const token = reader.next();
-    if (token.kind === "end") throw reader.unexpected(token);
+    const token = reader.skip();
     if (token.kind === "symbol" && token.text === "(") depth += 1;
     if (token.kind === "symbol" && token.text === ")") depth -= 1;
     if (token.kind === "word" && token.text === "REFERENCES" && !behindDot) create.references.push(reader.table());
@@ -43,7 +42,7 @@ function readColumns(reader: TokenReader, create: Create): void {
 
 /** Table options, partitions, and a query at the end. */
 function readOptions(reader: TokenReader, create: Create): void {
-  for (let depth = 0; !reader.atEnd; ) {
+  for (let depth = 0; depth > 0 || !reader.atEnd; ) {
     // START TRANSACTION is the server's own: rows follow in the same transaction (8.0.21 and later).
     if (depth === 0 && reader.take("START", "TRANSACTION")) {
       create.filled = true;
@@ -55,8 +54,7 @@ function readOptions(reader: TokenReader, create: Create): void {
       create.filled = true;
       return;
     }
-    const token = reader.next();
-    if (token.kind === "end") throw reader.unexpected(token);
+    const token = reader.skip();
     if (token.kind === "symbol" && token.text === "(") depth += 1;
     if (token.kind === "symbol" && token.text === ")") depth -= 1;
     if (depth < 0) throw reader.unexpected(token);

@@ -23,7 +23,7 @@ export function readUpdate(reader: TokenReader): Statement {
 export function readDelete(reader: TokenReader): Statement {
   while (reader.takeOne(...MODIFIERS)) continue;
   // Before FROM stand names or aliases of tables that the list behind it has.
-  while (!reader.take("FROM")) if (reader.next().kind === "end") throw reader.unexpected();
+  while (!reader.take("FROM")) reader.skip();
   return { kind: "rows", tables: joinedTables(reader, ["WHERE", "ORDER", "LIMIT", "RETURNING"]) };
 }
 
@@ -31,7 +31,7 @@ export function readDelete(reader: TokenReader): Statement {
 export function readLoad(reader: TokenReader): Statement {
   if (reader.is("INDEX")) return { kind: "none" };
   if (!reader.takeOne("DATA", "XML")) throw reader.unexpected();
-  while (!reader.take("INTO", "TABLE")) if (reader.next().kind === "end") throw reader.unexpected();
+  while (!reader.take("INTO", "TABLE")) reader.skip();
   return { kind: "rows", tables: [reader.table()] };
 }
 
@@ -58,8 +58,10 @@ function joinedTables(reader: TokenReader, endings: string[]): TableReference[] 
     if (reader.isSymbol("(")) {
       const second = reader.peek(1);
       // A subquery or a condition is passed over; a parenthesis in a table's place holds joined tables.
-      if (!expectTable || (second.kind === "word" && ["SELECT", "WITH", "VALUES", "TABLE"].includes(second.text))) reader.skipParenthesis();
-      else reader.next();
+      if (!expectTable || (second.kind === "word" && ["SELECT", "WITH", "VALUES", "TABLE"].includes(second.text))) {
+        reader.skipParenthesis();
+        expectTable = false;
+      } else reader.next();
       continue;
     }
     if (expectTable && reader.takeOne("LATERAL", "ONLY")) continue;
@@ -68,7 +70,7 @@ function joinedTables(reader: TokenReader, endings: string[]): TableReference[] 
       expectTable = false;
       continue;
     }
-    const token = reader.next();
+    const token = reader.skip();
     if (token.kind === "symbol" && token.text === ",") expectTable = true;
     else if (token.kind === "word" && (token.text === "JOIN" || token.text === "STRAIGHT_JOIN" || token.text === "USING")) expectTable = !(token.text === "USING" && reader.isSymbol("("));
   }

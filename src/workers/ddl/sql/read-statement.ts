@@ -26,7 +26,7 @@ export function readStatement(sql: string, options: LexerOptions & NameContext):
   const reader = new TokenReader(sql, lexer, options);
   const statement = read(reader);
   // What another server is to run is read to its end, for the marks.
-  if (statement.kind === "alter" || (statement.kind === "create" && !statement.filled)) while (reader.next().kind !== "end") continue;
+  if (statement.kind === "alter" || (statement.kind === "create" && !statement.filled)) while (!reader.atEnd) reader.skip();
   return { statement, marks: lexer.marks };
 }
 
@@ -118,11 +118,17 @@ function readDrop(reader: TokenReader): Statement {
   if (reader.takeOne("TABLE", "TABLES")) {
     if (temporary) return NONE;
     reader.take("IF", "EXISTS");
-    return { kind: "drop", tables: reader.tables() };
+    const tables = reader.tables();
+    skipWait(reader);
+    reader.takeOne("RESTRICT", "CASCADE");
+    reader.requireEnd();
+    return { kind: "drop", tables };
   }
   if (reader.takeOne("DATABASE", "SCHEMA")) {
     reader.take("IF", "EXISTS");
-    return { kind: "drop-schema", schema: reader.name() };
+    const schema = reader.name();
+    reader.requireEnd();
+    return { kind: "drop-schema", schema };
   }
   reader.takeOne("ONLINE", "OFFLINE");
   if (reader.take("INDEX")) return readIndex(reader, ["IF", "EXISTS"]);

@@ -50,6 +50,13 @@ export class TokenReader {
     return token.kind === "end" || (token.text === ";" && this.peek(1).kind === "end");
   }
 
+  /** Takes a token that is passed over. @throws UnreadableStatement at the end, and where a second statement begins */
+  skip(): Token {
+    const token = this.next();
+    if (token.kind === "end" || (token.kind === "symbol" && token.text === ";")) throw this.unexpected(token);
+    return token;
+  }
+
   /** Whether the next tokens are these keywords. */
   is(...words: string[]): boolean {
     return words.every((word, i) => this.peek(i).kind === "word" && this.peek(i).text === word);
@@ -122,8 +129,7 @@ export class TokenReader {
   skipParenthesis(): void {
     this.requireSymbol("(");
     for (let depth = 1; depth > 0; ) {
-      const token = this.next();
-      if (token.kind === "end") throw this.unexpected(token);
+      const token = this.skip();
       if (token.kind !== "symbol") continue;
       if (token.text === "(") depth += 1;
       if (token.text === ")") depth -= 1;
