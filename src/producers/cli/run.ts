@@ -4,7 +4,7 @@ import { loadConfig, type Config } from "../../shared/config.js";
 import type { DroverClient } from "../client/drover-client.js";
 import { EXIT, exitCodeOf, type ExitCode } from "./exit-codes.js";
 import { reportError } from "./report-error.js";
-import { painter, width, type Paint, type Terminal } from "./terminal.js";
+import { painter, sizeOf, type Paint, type Size, type Terminal } from "./terminal.js";
 
 /** One call of the program. */
 export interface Cli {
@@ -26,8 +26,9 @@ export class Run {
     this.paint = painter(terminal.stdout, terminal.environment);
   }
 
-  get width(): number {
-    return width(this.terminal.stdout);
+  /** Of a result, which may be as long as it is: a terminal scrolls. */
+  get size(): Size {
+    return { ...sizeOf(this.terminal.stdout), height: Infinity };
   }
 
   /** The settings. @throws DroverError CONFIG_INVALID */

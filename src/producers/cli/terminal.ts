@@ -6,6 +6,7 @@ export interface OutputStream {
   write(text: string): unknown;
   isTTY?: boolean;
   columns?: number;
+  rows?: number;
 }
 
 type Style = Parameters<typeof styleText>[0];
@@ -28,7 +29,13 @@ export function painter(stream: OutputStream, environment: NodeJS.ProcessEnv): P
   return colours ? (style, text) => styleText(style, text, { validateStream: false }) : (_style, text) => text;
 }
 
-/** The width to draw for. */
-export function width(stream: OutputStream): number {
-  return Math.max(40, stream.columns ?? 100);
+/** Characters across and lines down. */
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** The size to draw for. A terminal may not know its own (0), and a file has none. */
+export function sizeOf(stream: OutputStream): Size {
+  return { width: Math.max(40, stream.columns || 100), height: stream.rows || Infinity };
 }

@@ -51,7 +51,7 @@ export function addLifecycleCommands(program: Command, cli: Cli): void {
       .action(
         action(cli, async (run, id: string) => {
           const status = await run.withClient((client) => carryOut(client, id));
-          run.print(status, (paint) => (name === "remove" ? [`${id}: removed; the target keeps its rows`] : statusLines(status, paint, run.width)));
+          run.print(status, (paint) => (name === "remove" ? [`${id}: removed; the target keeps its rows`] : statusLines(status, paint, run.size)));
         }),
       );
   }

@@ -24,7 +24,7 @@ export function addStatusCommand(program: Command, cli: Cli): void {
           if (options.watch === true) return await watch(run, client, id);
           if (id === undefined) return await showAll(run, client);
           const status = await client.status(id);
-          run.print(status, (paint) => statusLines(status, paint, run.width));
+          run.print(status, (paint) => statusLines(status, paint, run.size));
           return EXIT.done;
         }),
       ),
@@ -44,8 +44,8 @@ async function watch(run: Run, client: DroverClient, id: string | undefined): Pr
   for (;;) {
     const statuses = id === undefined ? (await client.listMigrations()).migrations : [await client.status(id)];
     if (run.json) run.terminal.stdout.write(`${JSON.stringify(id === undefined ? statuses : statuses[0])}\n`);
-    else if (view.isLive) view.show((paint, width) => statuses.flatMap((status) => statusLines(status, paint, width)));
-    else run.print(statuses, (paint) => statuses.map((status) => statusLines(status, paint, run.width)[0] ?? ""));
+    else if (view.isLive) view.show((paint, size) => statuses.flatMap((status) => statusLines(status, paint, { ...size, height: Math.floor(size.height / statuses.length) })));
+    else run.print(statuses, (paint) => statuses.map((status) => statusLines(status, paint, run.size)[0] ?? ""));
     if (id !== undefined && statuses.every(hasEnded)) {
       view.keep();
       return statuses[0]?.phase === "failed" ? EXIT.failed : EXIT.done;

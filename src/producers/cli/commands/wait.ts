@@ -27,19 +27,19 @@ export function addWaitCommand(program: Command, cli: Cli): void {
         let latest: MigrationStatus | undefined;
         const onStatus = (status: MigrationStatus) => {
           latest = status;
-          view.show((paint, width) => statusLines(status, paint, width));
+          view.show((paint, size) => statusLines(status, paint, size));
         };
         try {
           const status = await run.withClient((client) => client.waitFor(id, options.for, { timeout: options.timeout, onStatus }));
           view.clear();
-          run.print(status, (paint) => statusLines(status, paint, run.width));
+          run.print(status, (paint) => statusLines(status, paint, run.size));
           return EXIT.done;
         } catch (error) {
           view.clear();
           if (latest === undefined) throw error;
           // The result of a wait is the status, also of one that did not get there.
           const last = latest;
-          run.print(last, (paint) => statusLines(last, paint, run.width));
+          run.print(last, (paint) => statusLines(last, paint, run.size));
           reportError(error, run.terminal, false);
           return exitCodeOf(error);
         }

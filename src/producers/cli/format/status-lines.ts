@@ -1,7 +1,7 @@
 /** A migration's status for people: a headline, one line per table with its progress, what needs attention. */
 import type { MigrationStatus, Phase, TableStatus } from "../../../shared/contracts/status.js";
 import { formatBytes } from "../../../shared/units.js";
-import type { Paint } from "../terminal.js";
+import type { Paint, Size } from "../terminal.js";
 import { count, percent, rate, seconds } from "./numbers.js";
 import { progressBar } from "./progress-bar.js";
 import { textTable } from "./text-table.js";
@@ -9,11 +9,14 @@ import { textTable } from "./text-table.js";
 const PHASE_COLOURS: Record<Phase, Parameters<Paint>[0]> = {
   planning: "cyan", copying: "cyan", "catching-up": "cyan", streaming: "green", completed: "green", paused: "yellow", stopped: "dim", failed: "red",
 };
-/** Tables shown in one status; the largest unfinished ones come first. */
+/** Tables shown in one status, where there is room; the largest unfinished ones come first. */
 const MAX_TABLES = 30;
 
-export function statusLines(status: MigrationStatus, paint: Paint, width = 100): string[] {
-  return [headline(status, paint), ...tableLines(status.tables, paint, width), ...attentionLines(status, paint)];
+export function statusLines(status: MigrationStatus, paint: Paint, size: Size = { width: 100, height: Infinity }): string[] {
+  const attention = attentionLines(status, paint);
+  // What needs attention may wrap to twice its lines; the headline and the line about more tables need theirs.
+  const room = Math.max(1, Math.min(MAX_TABLES, size.height - 3 - 2 * attention.length));
+  return [headline(status, paint), ...tableLines(status.tables, paint, size.width, room), ...attention];
 }
 
 /** One line per migration. */
@@ -40,10 +43,10 @@ function headline(status: MigrationStatus, paint: Paint): string {
   return parts.join("  ·  ");
 }
 
-function tableLines(tables: readonly TableStatus[], paint: Paint, width: number): string[] {
+function tableLines(tables: readonly TableStatus[], paint: Paint, width: number, room: number): string[] {
   if (tables.length === 0) return [];
   const order = [...tables].sort((a, b) => Number(a.phase === "copied") - Number(b.phase === "copied") || b.rowsEstimated - a.rowsEstimated);
-  const shown = tables.length > MAX_TABLES ? order.slice(0, MAX_TABLES) : tables;
+  const shown = tables.length > room ? order.slice(0, room) : tables;
   const bar = Math.max(8, Math.min(30, width - 75));
   const rows = shown.map((t) => {
     const share = t.phase === "copied" || t.phase === "indexing" ? 1 : t.rowsEstimated === 0 ? 0 : t.rowsCopied / t.rowsEstimated;

@@ -25,6 +25,9 @@ test("a thousand tables: the unfinished ones, and how many more", () => {
   expect(lines).toHaveLength(32);
   expect(lines[1]).toContain("s.t990");
   expect(lines.at(-1)).toContain("970 more tables");
+  const low = statusLines(status({ tables }), plain, { width: 80, height: 10 });
+  expect(low).toHaveLength(9);
+  expect(low.at(-1)).toContain("993 more tables");
 });
 
 describe("all migrations", () => {
