@@ -106,8 +106,14 @@ export class DiffStore {
     await session.run(sql`UPDATE ${this.table} SET plan_failures=0, progress_at=${NOW} WHERE ${this.one(migration, diff)}`);
   }
 
-  async setRepair(session: Session, migration: string, diff: string, state: RepairState, report: unknown): Promise<void> {
-    await session.run(sql`UPDATE ${this.table} SET repair_state=${id(state)}, repair=${json(report)} WHERE ${this.one(migration, diff)}`);
+  /** Asks for a repair, in the place of an earlier one. */
+  async requestRepair(session: Session, migration: string, diff: string, report: unknown): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET repair_state='pending', repair=${json(report)} WHERE ${this.one(migration, diff)}`);
+  }
+
+  /** Records how far a repair is; one that was stopped stays so. */
+  async recordRepair(session: Session, migration: string, diff: string, state: RepairState, report: unknown): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET repair=${json(report)}, repair_state=${id(state)} WHERE ${this.one(migration, diff)} AND repair_state IN ('pending','running')`);
   }
 
   /** Finished diffs of the schedule, oldest first, without the newest `keep`. */

@@ -1,5 +1,5 @@
 /** The commands on diffs: each changes the state schema only; the jobs follow from it (`jobs.ts`). */
-import { DroverError } from "../../shared/errors.js";
+import { DroverError, errorRecord } from "../../shared/errors.js";
 import type { DiffOptions } from "../../shared/contracts/diff.js";
 import type { Phase } from "../../shared/contracts/status.js";
 import { DiffState } from "../../shared/state/diff-state.js";
@@ -42,12 +42,17 @@ export async function startScheduledDiff(context: EngineContext, ref: MigrationR
   return diffId;
 }
 
-/** Jobs under way notice it within a second; what they compared is not recorded. */
+/** Stops a diff, or the repair of one that has ended. Jobs under way notice it within a second; what they compared is not recorded. */
 export async function stopDiff(context: EngineContext, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<void> {
   const state = new DiffState(context.state.schema);
   await context.connections.use(ref.target, "target", signal, async (session) => {
     if (await state.diffs.changeState(session, ref.migration, diffId, ["pending", "running"], "stopped")) return;
     const diff = await state.diffs.require(session, ref.migration, diffId);
+    if (diff.repair !== null && (diff.repairState === "pending" || diff.repairState === "running")) {
+      const report = JSON.parse(diff.repair) as RepairReport;
+      await state.diffs.recordRepair(session, ref.migration, diffId, "failed", { ...report, state: "failed", error: errorRecord(new DroverError("ABORTED", "the repair was stopped")), completedAt: new Date().toISOString() });
+      return;
+    }
     if (diff.state !== "stopped") throw new DroverError("WRONG_PHASE", `diff ${diffId} is ${diff.state}: it cannot be stopped`);
   });
 }
@@ -85,7 +90,7 @@ export async function requestRepair(context: EngineContext, ref: MigrationRef, d
       throw new DroverError("WRONG_PHASE", `diff ${diffId} is ${diff.state}: it can be repaired when it has ended`, { cure: "wait for it, or stop it" });
     if (diff.repairState === "pending" || diff.repairState === "running") return;
     const report: RepairReport = { id: ref.migration, diffId, dryRun, state: "pending", repaired: 0, equal: 0, inconclusive: 0, refused: 0, actions: [], actionsLeftOut: 0, error: null, startedAt: new Date().toISOString(), completedAt: null };
-    await state.diffs.setRepair(session, ref.migration, diffId, "pending", report);
+    await state.diffs.requestRepair(session, ref.migration, diffId, report);
   });
 }
 

@@ -63,7 +63,7 @@ export class DiffEngine {
   /** Cuts chunks ahead of the comparison; takes up an interrupted diff; ends one that has nothing left to do. */
   async prepare(ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<void> {
     if ((await whyEnded(this.context, this.state, ref, diffId, signal)) !== null) return;
-    await this.watch.during(ref, diffId, signal, async (watched) => {
+    await this.watch.during("diff", ref, diffId, signal, async (watched) => {
       const { migration, tables } = await this.look(ref, watched, 0);
       const diff = await this.context.connections.use(ref.target, "target", watched, (session) => this.state.diffs.require(session, ref.migration, diffId));
       const planner = new DiffPlanner({ context: this.context, state: this.state, ref, diff, migration, tables, tuning: this.tuning, signal: watched });
@@ -75,7 +75,7 @@ export class DiffEngine {
 
   /** Compares one chunk; `void` when there is nothing to do. */
   async chunk(ref: MigrationRef, diffId: string, table: number, number: number, signal: AbortSignal): Promise<ChunkOutcome> {
-    return await this.watch.during(ref, diffId, signal, async (watched) => {
+    return await this.watch.during("diff", ref, diffId, signal, async (watched) => {
       const { migration, tables } = await this.look(ref, watched, MEMORY);
       const sides = new Sides(this.context, ref, migration.spec.source, watched);
       const { diff, chunk } = await sides.state(async (session) => ({
@@ -105,24 +105,26 @@ export class DiffEngine {
 
   /** Repairs a diff's confirmed differences, as `requestRepair` asked for; takes up an interrupted repair. */
   async repair(ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<"repaired" | "void"> {
+    return await this.watch.during("repair", ref, diffId, signal, (watched) => this.repairWatched(ref, diffId, watched));
+  }
+
+  private async repairWatched(ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<"repaired" | "void"> {
     const { migration, tables } = await this.look(ref, signal, 0);
     const { diff, chunks } = await this.context.connections.use(ref.target, "target", signal, async (session) => ({
       diff: await this.state.diffs.require(session, ref.migration, diffId),
       chunks: await this.state.chunks.different(session, ref.migration, diffId),
     }));
     if ((diff.repairState !== "pending" && diff.repairState !== "running") || diff.repair === null) return "void";
-    const asked = JSON.parse(diff.repair) as RepairReport;
     const sides = new Sides(this.context, ref, migration.spec.source, signal);
-    const save = (report: RepairReport) => sides.state((session) => this.state.diffs.setRepair(session, ref.migration, diffId, report.state, report));
+    const save = (report: RepairReport) => sides.state((session) => this.state.diffs.recordRepair(session, ref.migration, diffId, report.state, report));
     const workOf = (table: number) => {
       const of = tables.find((t) => t.number === table);
       return of === undefined ? null : { context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject: subjectOf(of, diff.options), sides, slots: this.slots };
     };
     // What an interrupted repair listed is listed again; rows that it healed are marked and stay counted.
-    const report: RepairReport = { ...asked, state: "running", actions: [], actionsLeftOut: 0, inconclusive: 0, refused: 0, error: null };
+    const report: RepairReport = { ...(JSON.parse(diff.repair) as RepairReport), state: "running", actions: [], actionsLeftOut: 0, inconclusive: 0, refused: 0, error: null };
     await save(report);
-    const repair = new DiffRepair({ report, workOf, save });
-    await repair.run(chunks);
+    await new DiffRepair({ report, workOf, save }).run(chunks);
     await save({ ...report, state: report.refused > 0 ? "failed" : "completed", completedAt: new Date().toISOString() });
     return "repaired";
   }
@@ -134,7 +136,7 @@ export class DiffEngine {
       if (diff?.repair == null) return;
       const report = JSON.parse(diff.repair) as RepairReport;
       const state = error.kind === "retryable" ? "running" : "failed";
-      await this.state.diffs.setRepair(session, ref.migration, diffId, state, { ...report, state, error: errorRecord(error), completedAt: state === "failed" ? new Date().toISOString() : null });
+      await this.state.diffs.recordRepair(session, ref.migration, diffId, state, { ...report, state, error: errorRecord(error), completedAt: state === "failed" ? new Date().toISOString() : null });
     });
   }
 

@@ -8,7 +8,11 @@ import type { EngineContext, MigrationRef } from "../context.js";
 
 const INTERVAL = 1_000;
 
+/** What runs: the comparison, or the repair of a diff that has ended. */
+type Activity = "diff" | "repair";
+
 interface Watched {
+  activity: Activity;
   ref: MigrationRef;
   diffId: string;
   users: number;
@@ -26,10 +30,10 @@ export class DiffWatch {
     this.state = state;
   }
 
-  /** Runs `work` with a signal that also fires when the diff is not running any more. */
-  async during<T>(ref: MigrationRef, diffId: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const key = `${ref.target}/${ref.migration}/${diffId}`;
-    const entry = this.watched.get(key) ?? { ref, diffId, users: 0, controller: new AbortController() };
+  /** Runs `work` with a signal that also fires when the activity is to end. */
+  async during<T>(activity: Activity, ref: MigrationRef, diffId: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const key = `${activity}/${ref.target}/${ref.migration}/${diffId}`;
+    const entry = this.watched.get(key) ?? { activity, ref, diffId, users: 0, controller: new AbortController() };
     entry.users += 1;
     this.watched.set(key, entry);
     this.timer ??= setInterval(() => void this.look(), INTERVAL).unref();
@@ -48,7 +52,8 @@ export class DiffWatch {
   private async look(): Promise<void> {
     await Promise.all([...this.watched].map(async ([key, entry]) => {
       try {
-        const ended = await whyEnded(this.context, this.state, entry.ref, entry.diffId, entry.controller.signal);
+        const { activity, ref, diffId, controller } = entry;
+        const ended = await (activity === "diff" ? whyEnded : whyRepairEnded)(this.context, this.state, ref, diffId, controller.signal);
         if (ended === null || this.watched.get(key) !== entry) return;
         this.watched.delete(key);
         entry.controller.abort(new DroverError("ABORTED", ended));
@@ -71,4 +76,10 @@ export async function whyEnded(context: EngineContext, state: DiffState, ref: Mi
     await state.diffs.end(session, ref.migration, diffId, "stopped", new DroverError("ABORTED", reason));
     return reason;
   });
+}
+
+async function whyRepairEnded(context: EngineContext, state: DiffState, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<string | null> {
+  const diff = await context.connections.use(ref.target, "target", signal, (session) => state.diffs.read(session, ref.migration, diffId));
+  if (diff === null) return "the diff was deleted";
+  return diff.repairState === "pending" || diff.repairState === "running" ? null : "the repair was stopped";
 }
