@@ -252,7 +252,7 @@ export class DroverClient {
   }
 
   private view(): Promise<StateView> {
-    this.loadedView ??= import("./state-view.js").then(({ StateView }) => new StateView({ config: this.config, backlog: (id) => this.channel.backlog(id) }));
+    this.loadedView ??= import("./state-view.js").then(({ StateView }) => new StateView({ config: this.config, backlog: (id) => this.channel.backlog(id), workerPresent: () => this.channel.workerPresent() }));
     return this.loadedView;
   }
 }

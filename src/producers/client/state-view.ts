@@ -4,7 +4,6 @@
  */
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import type { BacklogSize } from "../../shared/backlog/chain.js";
 import type { Config } from "../../shared/config.js";
 import type { MigrationSpec } from "../../shared/contracts/spec.js";
 import { Connections } from "../../shared/mysql/connections.js";
@@ -13,7 +12,7 @@ import { State } from "../../shared/state/state.js";
 import { DiffReader } from "./diff-reader.js";
 import { MigrationFinder } from "./migration-finder.js";
 import { SourcePositions } from "./source-positions.js";
-import { StatusReader } from "./status-reader.js";
+import { StatusReader, type StatusReaderOptions } from "./status-reader.js";
 
 export class StateView {
   readonly finder: MigrationFinder;
@@ -24,7 +23,7 @@ export class StateView {
   private readonly connections: Connections;
   private readonly ending = new AbortController();
 
-  constructor(options: { config: Config; backlog: (migration: string) => Promise<BacklogSize> }) {
+  constructor(options: { config: Config } & Pick<StatusReaderOptions, "backlog" | "workerPresent">) {
     const { config } = options;
     this.config = config;
     setMaxListeners(0, this.ending.signal);
@@ -34,7 +33,7 @@ export class StateView {
     this.connections = connections;
     this.finder = new MigrationFinder({ connections, state, names: [...config.connections.keys()] });
     this.sources = new SourcePositions(connections);
-    this.statuses = new StatusReader({ connections, state, sources: this.sources, backlog: options.backlog });
+    this.statuses = new StatusReader({ connections, state, sources: this.sources, backlog: options.backlog, workerPresent: options.workerPresent });
     this.diffs = new DiffReader({ connections, stateSchema: config.stateSchema });
   }
 

@@ -1,5 +1,6 @@
 /** The figures of a status that are computed, not read: lag, time left, rows, whether it is stuck. Pure functions. */
-import type { MigrationStatus, TableStatus } from "../../shared/contracts/status.js";
+import type { TableStatus } from "../../shared/contracts/status.js";
+import type { DroverError } from "../../shared/errors.js";
 import { positionCovers } from "../../shared/mysql/position.js";
 import type { ChunkTotals } from "../../shared/state/chunks.js";
 import type { Fence } from "../../shared/state/fence.js";
@@ -49,10 +50,16 @@ export function applyRate(fence: Fence | null, now: number): number {
   return fence === null || now - Date.parse(fence.updatedAt) > RATE_LIFE ? 0 : Math.round(fence.rowsPerSecond);
 }
 
-/** @param caughtUp there is nothing to apply: no progress is due */
-export function stuck(migration: Migration, caughtUp: boolean, now: number): MigrationStatus["stuck"] {
-  if (!WORKING_PHASES.includes(migration.phase) || now - Date.parse(migration.progressAt) <= STUCK_AFTER) return null;
-  if (caughtUp && migration.phase === "streaming" && migration.error === null) return null;
-  const reason = migration.error === null ? `no worker is processing migration ${migration.id}; is one running?` : `${migration.error.code}: ${migration.error.message}`;
-  return { since: migration.progressAt, reason };
+/** Whether progress is due and has not come for a while. @param caughtUp there is nothing to apply */
+export function isStuck(migration: Migration, caughtUp: boolean, now: number): boolean {
+  if (!WORKING_PHASES.includes(migration.phase) || now - Date.parse(migration.progressAt) <= STUCK_AFTER) return false;
+  return !(caughtUp && migration.phase === "streaming" && migration.error === null);
+}
+
+/** @param redis what is wrong with Redis; null when it answers */
+export function stuckReason(migration: Migration, redis: DroverError | null, workerPresent: boolean): string {
+  // Without Redis no job runs, whatever the last recorded error was.
+  if (redis !== null) return redis.message;
+  if (migration.error !== null) return `${migration.error.code}: ${migration.error.message}`;
+  return workerPresent ? "a worker is running, but it has recorded no progress; its log may say more" : `no worker is processing migration ${migration.id}; is one running?`;
 }

@@ -1,18 +1,33 @@
 /** Puts a migration's status together: the state schema on the target, the source's position, the backlog in Redis. */
+import { sleep } from "../../shared/abort.js";
 import type { BacklogSize } from "../../shared/backlog/chain.js";
-import type { MigrationStatus } from "../../shared/contracts/status.js";
+import type { MigrationStatus, TableStatus } from "../../shared/contracts/status.js";
 import { DroverError } from "../../shared/errors.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
 import type { Connections } from "../../shared/mysql/connections.js";
 import { positionCovers } from "../../shared/mysql/position.js";
+import type { Fence } from "../../shared/state/fence.js";
+import type { Migration } from "../../shared/state/migrations.js";
 import type { State } from "../../shared/state/state.js";
 import { isoOf, NOW } from "../../shared/state/values.js";
 import type { FoundMigration } from "./migration-finder.js";
 import type { SourcePositions } from "./source-positions.js";
-import { applyRate, etaSeconds, lagSeconds, stuck, tableStatus } from "./status-figures.js";
+import { applyRate, etaSeconds, isStuck, lagSeconds, stuckReason, tableStatus } from "./status-figures.js";
 
 /** How long the target may take to answer, in milliseconds. */
 const PATIENCE = 10_000;
+/** Until the second look at a fence that seems to stand still, in milliseconds. */
+const SECOND_LOOK = 1_000;
+
+/** What the state schema says. */
+interface Recorded {
+  migration: Migration;
+  fence: Fence | null;
+  tables: TableStatus[];
+  copyRate: number;
+  /** The target's clock. */
+  now: number;
+}
 
 export interface StatusReaderOptions {
   connections: Connections;
@@ -20,6 +35,8 @@ export interface StatusReaderOptions {
   sources: SourcePositions;
   /** @throws DroverError REDIS_UNAVAILABLE */
   backlog: (migration: string) => Promise<BacklogSize>;
+  /** Whether any worker is there; asked only when nothing moves. */
+  workerPresent: () => Promise<boolean>;
 }
 
 export class StatusReader {
@@ -27,12 +44,14 @@ export class StatusReader {
   private readonly state: State;
   private readonly sources: SourcePositions;
   private readonly backlog: StatusReaderOptions["backlog"];
+  private readonly workerPresent: StatusReaderOptions["workerPresent"];
 
   constructor(options: StatusReaderOptions) {
     this.connections = options.connections;
     this.state = options.state;
     this.sources = options.sources;
     this.backlog = options.backlog;
+    this.workerPresent = options.workerPresent;
   }
 
   /** @throws DroverError CONNECTION_LOST (the target), NOT_FOUND (removed meanwhile), ABORTED */
@@ -44,9 +63,6 @@ export class StatusReader {
       this.backlog(id).catch((error: unknown) => asDroverError(error)),
     ]);
     const { migration, fence, now } = recorded;
-    const redisError = backlog instanceof DroverError ? backlog : null;
-    const caughtUp = fence !== null && source !== null && positionCovers(fence.position, source);
-    const isStuck = stuck(migration, caughtUp, now);
     return {
       id,
       phase: migration.phase,
@@ -57,14 +73,29 @@ export class StatusReader {
       rates: { copyRowsPerSecond: Math.round(recorded.copyRate), applyRowsPerSecond: applyRate(fence, now) },
       etaSeconds: etaSeconds(migration, recorded.tables, recorded.copyRate),
       error: migration.error,
-      // Without Redis no job runs, whatever the last recorded error was.
-      stuck: isStuck === null || redisError === null ? isStuck : { ...isStuck, reason: redisError.message },
+      stuck: await this.stuck(found, recorded, source, backlog instanceof DroverError ? backlog : null, signal),
       startedAt: migration.startedAt,
       updatedAt: migration.updatedAt,
     };
   }
 
-  private async recorded(found: FoundMigration, signal: AbortSignal) {
+  private async stuck(found: FoundMigration, { migration, fence, now }: Recorded, source: string | null, redis: DroverError | null, signal: AbortSignal): Promise<MigrationStatus["stuck"]> {
+    const caughtUp = fence !== null && source !== null && positionCovers(fence.position, source);
+    if (!isStuck(migration, caughtUp, now)) return null;
+    // After a quiet time the first transaction looks like this too, for the moment until it is applied.
+    if (migration.phase === "streaming" && fence !== null && (await this.moves(found, fence.position, signal))) return null;
+    const workerPresent = redis === null && migration.error === null && (await this.workerPresent());
+    return { since: migration.progressAt, reason: stuckReason(migration, redis, workerPresent) };
+  }
+
+  /** Whether the fence leaves `position` within a moment. */
+  private async moves(found: FoundMigration, position: string, signal: AbortSignal): Promise<boolean> {
+    await sleep(SECOND_LOOK, signal);
+    const fence = await this.connections.use(found.target, "target", signal, (session) => this.state.fence.read(session, found.migration.id));
+    return fence !== null && fence.position !== position;
+  }
+
+  private async recorded(found: FoundMigration, signal: AbortSignal): Promise<Recorded> {
     const { state } = this;
     const id = found.migration.id;
     const limit = AbortSignal.timeout(PATIENCE);

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { applyRate, etaSeconds, lagSeconds, stuck, tableStatus } from "../../../../src/producers/client/status-figures.js";
+import { applyRate, etaSeconds, isStuck, lagSeconds, stuckReason, tableStatus } from "../../../../src/producers/client/status-figures.js";
+import { DroverError } from "../../../../src/shared/errors.js";
 import type { MigrationTable } from "../../../../src/shared/state/tables.js";
 import { NOW, UUID, fence, migration, tableProgress } from "../fixtures.js";
+
+const error = { code: "CONNECTION_LOST", errno: 2013, sqlState: null, message: "SRC: gone", at: "x", retries: 3 };
 
 describe("lag", () => {
   test("is 0 when everything that the source has is applied, however old it is", () => {
@@ -36,17 +39,21 @@ test("an apply rate of long ago is not one of now", () => {
 describe("stuck", () => {
   const later = NOW + 16_000;
   test("not before 15 s without progress, nor in a phase without work", () => {
-    expect(stuck(migration(), false, NOW + 14_000)).toBeNull();
-    expect(stuck(migration({ phase: "paused" }), false, later)).toBeNull();
-  });
-  test("names the last error, or that nobody works on it", () => {
-    expect(stuck(migration(), false, later)).toEqual({ since: new Date(NOW).toISOString(), reason: expect.stringContaining("no worker is processing migration shop") });
-    const error = { code: "CONNECTION_LOST", errno: 2013, sqlState: null, message: "SRC: gone", at: "x", retries: 3 };
-    expect(stuck(migration({ error }), false, later)?.reason).toBe("CONNECTION_LOST: SRC: gone");
+    expect(isStuck(migration(), false, NOW + 14_000)).toBe(false);
+    expect(isStuck(migration(), false, later)).toBe(true);
+    expect(isStuck(migration({ phase: "paused" }), false, later)).toBe(false);
   });
   test("nothing to apply is no standstill", () => {
-    expect(stuck(migration({ phase: "streaming" }), true, later)).toBeNull();
-    expect(stuck(migration({ phase: "streaming" }), false, later)).not.toBeNull();
+    expect(isStuck(migration({ phase: "streaming" }), true, later)).toBe(false);
+    expect(isStuck(migration({ phase: "streaming" }), false, later)).toBe(true);
+    expect(isStuck(migration({ phase: "streaming", error }), true, later)).toBe(true);
+  });
+  test("the reason: Redis before the last error before a missing worker", () => {
+    const redis = new DroverError("REDIS_UNAVAILABLE", "Redis does not answer");
+    expect(stuckReason(migration({ error }), redis, false)).toBe("Redis does not answer");
+    expect(stuckReason(migration({ error }), null, true)).toBe("CONNECTION_LOST: SRC: gone");
+    expect(stuckReason(migration(), null, false)).toContain("no worker is processing migration shop");
+    expect(stuckReason(migration(), null, true)).toContain("a worker is running");
   });
 });
 
