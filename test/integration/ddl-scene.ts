@@ -91,16 +91,6 @@ export class DdlScene implements AsyncDisposable {
     }
   }
 
-  /** The error that the migration stops with. */
-  async failure(): Promise<string> {
-    for (let i = 0; i < 300; i++) {
-      const { phase, error } = await this.client.status("m");
-      if (phase === "failed") return `${error?.code}: ${error?.message}`;
-      await sleep(100);
-    }
-    throw new Error("the migration does not fail");
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stopWorker();
     await this.client.close();

@@ -1,0 +1,46 @@
+/** What stops a migration, and what does not (cases 35, 38): each error names the table and the cure. */
+import { expect, it } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DdlScene, numbered } from "./ddl-scene.js";
+
+it("each kind of statement stops the migration that it is about, and no other", async () => {
+  const tables = ["rows_format", "stopping", "ignoring", "keyless", "clean"];
+  await using scene = await DdlScene.start({
+    before: `${tables.map((name) => `CREATE TABLE ${name} (id INT PRIMARY KEY, v VARCHAR(40)); ${numbered(name, 5)}`).join("; ")}; CREATE TABLE not_ours LIKE clean`,
+    tables: (schema) => [{ schema, table: "clean" }],
+  });
+  const { schema } = scene.ctx;
+  const start = (table: string, ddl: "apply" | "stop" | "ignore") =>
+    scene.client.startMigration({ id: table, source: "SRC", target: "DST", tables: [{ schema, table }], options: { ddl } });
+  await Promise.all([start("rows_format", "apply"), start("stopping", "stop"), start("ignoring", "ignore"), start("keyless", "apply")]);
+  await scene.streaming();
+  for (const id of tables.slice(0, 4)) await scene.client.waitFor(id, "streaming", { timeout: 30_000 });
+
+  await scene.source("SET SESSION binlog_format='STATEMENT'; INSERT INTO not_ours SELECT * FROM rows_format; UPDATE not_ours SET v='x'; SET SESSION binlog_format='ROW'");
+  await scene.source("ALTER TABLE ignoring ADD INDEX (v); ALTER TABLE keyless DROP PRIMARY KEY; ALTER TABLE keyless ADD PRIMARY KEY (id); INSERT INTO keyless VALUES (6,'six')");
+  for (const id of tables.slice(0, 4)) await scene.client.waitFor(id, "caught-up", { timeout: 30_000 });
+  expect(await scene.target(`SELECT COUNT(*) AS n FROM ${schema}.keyless`)).toEqual([{ n: "6" }]);
+
+  await scene.source("SET SESSION binlog_format='STATEMENT'; UPDATE rows_format SET v='secret' WHERE id=1; SET SESSION binlog_format='ROW'");
+  await scene.source("ALTER TABLE stopping ADD c INT COMMENT 'secret'");
+  await scene.source("ALTER TABLE ignoring ADD c INT; INSERT INTO ignoring VALUES (6,'six',6)");
+  await scene.source("ALTER TABLE keyless DROP PRIMARY KEY; INSERT INTO keyless VALUES (7,'seven')");
+  const errors = Object.fromEntries(await Promise.all(tables.slice(0, 4).map(async (id) => [id, await failure(scene, id)] as const)));
+  expect(errors["rows_format"]).toMatch(/^DDL_UNSUPPORTED: transaction .* changes rows of .*\.rows_format in statement format.*binlog_format=ROW/);
+  expect(errors["stopping"]).toMatch(/^DDL_UNSUPPORTED: transaction .* is DDL on .*\.stopping, and the migration stops at DDL \(options.ddl\)/);
+  expect(errors["ignoring"]).toMatch(/^DDL_UNSUPPORTED: the columns of .*\.ignoring in the binlog are not those that are being followed \(c\)/);
+  expect(errors["keyless"]).toMatch(/^DDL_UNSUPPORTED: rows of a table that cannot be followed were changed: .*\.keyless has neither a primary key nor a unique key/);
+  expect(JSON.stringify(errors)).not.toContain("secret");
+
+  await scene.source("UPDATE clean SET v='still followed'");
+  await scene.expectEqual({ only: ["clean"], targetIgnore: tables.slice(0, 4) });
+});
+
+async function failure(scene: DdlScene, id: string): Promise<string> {
+  for (let i = 0; i < 300; i++) {
+    const { phase, error } = await scene.client.status(id);
+    if (phase === "failed") return `${error?.code}: ${error?.message}`;
+    await sleep(100);
+  }
+  throw new Error(`${id} does not fail`);
+}
