@@ -1,5 +1,7 @@
 /** The diff's verdicts on two real servers that do not change: every kind of difference, and none that is not there. */
 import { describe, expect, it } from "vitest";
+import { textRow } from "../../src/shared/columns/text-row.js";
+import type { ByteSql } from "../../src/shared/mysql/bytes.js";
 import { testContext } from "../support/context.js";
 import { DiffScene } from "./diff-scene.js";
 
@@ -74,6 +76,32 @@ describe("diff of tables at rest", () => {
     expect(report.tables[0]?.samples.map((s) => [s.key, s.columns])).toEqual(expect.arrayContaining([
       [{ k: "a", n: "1" }, ["k"]], [{ k: "é", n: "5" }, ["k"]], [{ k: "B", n: "18446744073709551615" }, ["v"]],
     ]));
+  });
+
+  it("reuses the copy's chunk bounds, walks on behind them, and does without them when the key's order has changed", async () => {
+    await using ctx = await testContext();
+    await using scene = new DiffScene(ctx, { tuning: { firstRows: 250, leafRows: 50 } });
+    await scene.both("CREATE TABLE {db}.a (id VARCHAR(20) PRIMARY KEY, v VARCHAR(20))", `INSERT INTO {db}.a ${NUMBERS} SELECT LPAD(i, 6, '0'), 'v' FROM n`);
+    await scene.register("a");
+    const key = (i: number) => textRow([Buffer.from(String(i).padStart(6, "0"))]);
+    const bounds = async (rows: number, ranges: [number | null, number][]) => {
+      const { chunks } = scene.context.state;
+      await scene.onTarget(async (session) => {
+        await chunks.removeAll(session, "m");
+        await chunks.add(session, "m", 1, 1, ranges.map(([from, to]) => ({ lower: from === null ? null : key(from), upper: key(to) })));
+        await session.run(`UPDATE ${ctx.stateSchema}.chunks SET state='done', row_count=${rows}, byte_count=1000` as ByteSql);
+      });
+    };
+    const cut = async (diffId: string) => (await ctx.target.query(`SELECT upper_key, rows_planned AS n FROM ${ctx.stateSchema}.diff_chunks WHERE diff='${diffId}' ORDER BY number`)).map((row) => [String((row["upper_key"] as Buffer | null) ?? "").slice(1), Number(row["n"])]);
+    // The chunk from 300 to 400 was the rest of another one, so it has the last number.
+    await bounds(100, [[null, 100], [100, 200], [200, 300], [400, 500], [300, 400]]);
+    const reused = await scene.diff();
+    expect(reused.tables[0]).toMatchObject({ rowsCompared: 1000, matching: 1000 });
+    expect(await cut(reused.diffId)).toEqual([["000200", 200], ["000400", 200], ["000500", 100], ["000750", 250], ["001000", 250], ["", 1]]);
+    await bounds(300, [[null, 500], [500, 100], [100, 900]]);
+    const walked = await scene.diff();
+    expect(walked.tables[0]).toMatchObject({ rowsCompared: 1000, matching: 1000 });
+    expect((await cut(walked.diffId)).map(([upper]) => upper)).toEqual(["000250", "000500", "000750", "001000", ""]);
   });
 
   it("bounds samples, limits rows exactly, takes filters and table names", async () => {

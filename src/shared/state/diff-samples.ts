@@ -25,6 +25,9 @@ const ENCODINGS: Record<string, string> = {
   latin2: "iso-8859-2", greek: "iso-8859-7", hebrew: "iso-8859-8", koi8r: "koi8-r", koi8u: "koi8-u", cp1250: "windows-1250", cp1251: "windows-1251", cp1256: "windows-1256", cp1257: "windows-1257",
 };
 
+/** Bytes 0x80 to 0x9F of Windows-1252, which Node decodes as ISO 8859-1 in several of its versions. */
+const CP1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
+
 /** A row key by column name. @param key a text row of the key's cells */
 export function sampleKey(definition: TableDefinition, key: Buffer): Record<string, string> {
   const cells = rowCells(key);
@@ -56,5 +59,6 @@ function cellText(column: ColumnDefinition, cell: Buffer): string {
   const encoding = column.charset === null ? "utf-8" : ENCODINGS[column.charset];
   if (encoding === undefined) return bounded(`0x${cell.subarray(0, LONGEST_VALUE).toString("hex").toUpperCase()}`, LONGEST_VALUE);
   // Four bytes a character at most: what is cut here would be cut below.
-  return bounded(new TextDecoder(encoding).decode(cell.subarray(0, LONGEST_VALUE * 4)), LONGEST_VALUE);
+  const text = new TextDecoder(encoding).decode(cell.subarray(0, LONGEST_VALUE * 4));
+  return bounded(encoding === "windows-1252" ? text.replace(/[\u0080-\u009f]/g, (c) => CP1252[c.charCodeAt(0) - 0x80] as string) : text, LONGEST_VALUE);
 }
