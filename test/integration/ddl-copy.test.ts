@@ -27,7 +27,7 @@ it("every kind of DDL during the copy, under writes; chunks were read before and
   await scene.source("CREATE TABLE selected (PRIMARY KEY (id)) SELECT id, v FROM indexed; RENAME TABLE created TO tmp, selected TO created, tmp TO selected");
   await scene.source("CREATE TABLE short (id INT PRIMARY KEY); DROP TABLE short; RENAME TABLE moved2 TO moved3, moved3 TO moved");
   await writers.stop();
-  await scene.expectEqual();
+  expect(await scene.differences()).toEqual([]);
 });
 
 it("a table that is altered while it starts over, by a worker that dies in between", async () => {
@@ -42,7 +42,7 @@ it("a table that is altered while it starts over, by a worker that dies in betwe
   await scene.source("ALTER TABLE t DROP COLUMN n, ADD m INT DEFAULT 1; ALTER TABLE u ADD m INT DEFAULT 2");
   gate.pass();
   await scene.source("ALTER TABLE t ADD o INT DEFAULT 3, ADD KEY (o)");
-  await scene.expectEqual();
+  expect(await scene.differences()).toEqual([]);
   expect([...gate.failures.values()]).toEqual([0, 0]);
 });
 

@@ -21,7 +21,7 @@ describe("DDL while streaming", () => {
     await scene.source("DROP INDEX u ON t");
     await writers.stop();
     await scene.source("INSERT INTO t (id, w) VALUES (99999, 'after')");
-    await scene.expectEqual();
+    expect(await scene.differences()).toEqual([]);
   });
 
   it("tables are created, filled, truncated, renamed, swapped and dropped", async () => {
@@ -40,9 +40,9 @@ describe("DDL while streaming", () => {
     await scene.source("RENAME TABLE b TO tmp_b; INSERT INTO tmp_b VALUES (1000,'under another name',1); ALTER TABLE tmp_b ADD z INT DEFAULT 7");
     await scene.source("ALTER TABLE f ADD y INT, RENAME TO g; INSERT INTO g VALUES (6,'g',6,6)");
     await scene.source("CREATE VIEW v AS SELECT * FROM a; RENAME TABLE v TO v2; DROP VIEW v2; ANALYZE TABLE a; CREATE TABLE gone (id INT PRIMARY KEY); DROP TABLE gone");
-    await scene.expectEqual();
+    expect(await scene.differences()).toEqual([]);
     await scene.source("RENAME TABLE tmp_b TO b; UPDATE b SET x=id");
-    await scene.expectEqual();
+    expect(await scene.differences()).toEqual([]);
   });
 
   it("a table that came with rows, or with unseen ones, is copied while the others go on", async () => {
@@ -54,7 +54,7 @@ describe("DDL while streaming", () => {
     });
     await scene.streaming();
     await scene.source("CREATE TABLE s (KEY (v)) SELECT id, v FROM t; ALTER TABLE s ADD PRIMARY KEY (id); INSERT INTO s VALUES (1000,'after')");
-    await scene.expectEqual({ ignore: ["x_part"] });
+    expect(await scene.differences({ ignore: ["x_part"] })).toEqual([]);
     const writers = new Writers(scene, [(i) => `INSERT INTO other (id, v) VALUES (${1000 + i}, 'new ${i}')`, (i) => `UPDATE t SET v='written ${i}' WHERE id=${1 + (i % 50)}`]);
     // As gh-ost and pt-online-schema-change do it: a shadow table that is not followed.
     await scene.source(`CREATE TABLE _t_gho LIKE t; ALTER TABLE _t_gho ADD n INT NOT NULL DEFAULT 3; INSERT INTO _t_gho (id, v) SELECT id, v FROM t; RENAME TABLE t TO _t_del, _t_gho TO t`);
@@ -63,7 +63,8 @@ describe("DDL while streaming", () => {
     await scene.source("ALTER TABLE other ADD seq INT NOT NULL AUTO_INCREMENT UNIQUE");
     await scene.source("RENAME TABLE x_part TO joined; INSERT INTO joined VALUES (77,'j') ON DUPLICATE KEY UPDATE v='k'");
     await writers.stop();
-    await scene.expectEqual();
-    expect((await scene.client.status("m")).tables.map((table) => table.source.split(".")[1]).sort()).toEqual(["joined", "other", "parts", "s", "t"]);
+    expect(await scene.differences()).toEqual([]);
+    const followed = (await scene.client.status("m")).tables.map((table) => table.source.split(".")[1]);
+    expect(new Set(followed)).toEqual(new Set(["joined", "other", "parts", "s", "t"]));
   });
 });

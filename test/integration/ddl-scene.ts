@@ -1,6 +1,5 @@
 /** A migration of a schema under DDL: start it, alter the source, wait until it has caught up, compare both servers. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect } from "vitest";
 import { DroverClient, type MigrationSpecInput } from "../../src/producers/index.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { createLogger } from "../../src/shared/logger.js";
@@ -77,18 +76,21 @@ export class DdlScene implements AsyncDisposable {
     await this.client.waitFor("m", "caught-up", { timeout: 30_000 });
   }
 
-  /** Both servers hold the same tables of a schema, with the same shapes and rows. */
-  async expectEqual(options: { source?: string; target?: string; rename?: Record<string, string>; only?: string[]; ignore?: string[]; targetIgnore?: string[] } = {}): Promise<void> {
+  /** What differs between both servers' tables of a schema, in shapes or rows, when all is applied; nothing when all is well. */
+  async differences(options: ComparedTables = {}): Promise<string[]> {
     await this.caughtUp();
     const from = options.source ?? this.ctx.schema;
     const to = options.target ?? from;
     const wanted = (name: string) => (options.only?.includes(name) ?? true) && !(options.ignore?.includes(name) ?? false);
     const source = (await this.names("source", from)).filter(wanted);
-    const places = source.map((name) => options.rename?.[name] ?? name);
-    expect((await this.names("target", to)).filter((name) => !options.targetIgnore?.includes(name)).sort()).toEqual([...places].sort());
-    for (const [i, name] of source.entries()) {
-      expect(await this.content("target", to, places[i] as string), name).toEqual(await this.content("source", from, name));
+    const target = (await this.names("target", to)).filter((name) => !options.targetIgnore?.includes(name));
+    const place = (name: string) => options.rename?.[name] ?? name;
+    const differences = target.filter((name) => !source.some((other) => place(other) === name)).map((name) => `${name} is on the target only`);
+    for (const name of source) {
+      if (!target.includes(place(name))) differences.push(`${name} is not on the target`);
+      else differences.push(...contentDifferences(name, await this.content("source", from, name), await this.content("target", to, place(name))));
     }
+    return differences;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -102,7 +104,7 @@ export class DdlScene implements AsyncDisposable {
     return rows.map((row) => String(row["name"]));
   }
 
-  private async content(side: "source" | "target", schema: string, table: string): Promise<unknown> {
+  private async content(side: "source" | "target", schema: string, table: string): Promise<Content> {
     const name = `\`${schema}\`.\`${table.replaceAll("`", "``")}\``;
     const [create] = await this.ctx[side].query(`SHOW CREATE TABLE ${name}`);
     const rows = await this.ctx[side].query(`SET time_zone='+00:00'; SELECT * FROM ${name}`);
@@ -110,6 +112,32 @@ export class DdlScene implements AsyncDisposable {
     // Table names of foreign keys and of the table itself are mapped.
     return { shape: String(create?.["Create Table"]).replace(/^CREATE TABLE `(?:[^`]|``)*`/, "").replace(/ AUTO_INCREMENT=\d+/, ""), rows: list };
   }
+}
+
+export interface ComparedTables {
+  /** Schemas; default: the test's. */
+  source?: string;
+  target?: string;
+  /** Names on the target, where they are others. */
+  rename?: Record<string, string>;
+  /** Tables of the source. */
+  only?: string[];
+  ignore?: string[];
+  targetIgnore?: string[];
+}
+
+interface Content {
+  shape: string;
+  rows: string[];
+}
+
+function contentDifferences(name: string, source: Content, target: Content): string[] {
+  const differences = source.shape === target.shape ? [] : [`${name} is\n${source.shape}\non the target\n${target.shape}`];
+  const missing = source.rows.filter((row) => !target.rows.includes(row)).slice(0, 5);
+  const extra = target.rows.filter((row) => !source.rows.includes(row)).slice(0, 5);
+  if (missing.length + extra.length > 0 || source.rows.length !== target.rows.length)
+    differences.push(`${name} has ${source.rows.length} rows, on the target ${target.rows.length}; missing ${missing.join(" ")}; extra ${extra.join(" ")}`);
+  return differences;
 }
 
 /** Writes to the source until it is told to stop; errors of statements that meet DDL are of no interest. */

@@ -33,7 +33,7 @@ it("each kind of statement stops the migration that it is about, and no other", 
   expect(JSON.stringify(errors)).not.toContain("secret");
 
   await scene.source("UPDATE clean SET v='still followed'");
-  await scene.expectEqual({ only: ["clean"], targetIgnore: tables.slice(0, 4) });
+  expect(await scene.differences({ only: ["clean"], targetIgnore: tables.slice(0, 4) })).toEqual([]);
 });
 
 async function failure(scene: DdlScene, id: string): Promise<string> {

@@ -11,18 +11,17 @@
 import { randomInt } from "node:crypto";
 import { sleep } from "../../shared/abort.js";
 import { encodeBatch } from "../../shared/backlog/batch.js";
-import type { BacklogChain, Tip } from "../../shared/backlog/chain.js";
+import type { BacklogChain } from "../../shared/backlog/chain.js";
 import { DroverError } from "../../shared/errors.js";
 import { tlsOptions } from "../../shared/mysql/open-session.js";
 import { Position } from "../../shared/mysql/position.js";
-import type { Fence } from "../../shared/state/fence.js";
 import type { Migration } from "../../shared/state/migrations.js";
-import type { MigrationTable } from "../../shared/state/tables.js";
 import type { BinlogHandler, BinlogStatement, TransactionStart } from "../binlog/events.js";
 import { openBinlogStream, type BinlogStream } from "../binlog/stream.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { BatchBuilder } from "./batch-builder.js";
 import { BACKLOG_POLL, BatchSender } from "./batch-sender.js";
+import { isFollowing, readBeginning, type Beginning } from "./beginning.js";
 import { FollowedTables, readIgnoreCase } from "./followed-tables.js";
 import type { StatementPolicy } from "./statements.js";
 
@@ -51,42 +50,6 @@ export async function runTail(context: EngineContext, ref: MigrationRef, options
   const ignoreCase = await context.connections.use(begin.migration.spec.source, "source", signal, readIgnoreCase);
   const tail = new Tail(context, ref, options, begin, ignoreCase);
   return await tail.run(signal);
-}
-
-interface Beginning {
-  migration: Migration;
-  tables: MigrationTable[];
-  tip: Tip;
-}
-
-/** Where to begin: at the chain's tip when the chain fits the fence, else at the fence with a new chain. */
-async function readBeginning(context: EngineContext, ref: MigrationRef, chain: BacklogChain, signal: AbortSignal): Promise<Beginning | null> {
-  const { connections, state } = context;
-  // The chain is read before the fence: the fence moves along the chain, never the other way round.
-  const tip = await chain.tip();
-  const { batches } = await chain.size();
-  // The tables are read after the fence: definitions change together with it, so these are never older than it.
-  const { migration, tables, fence } = await connections.use(ref.target, "target", signal, async (session) => ({
-    fence: await state.fence.read(session, ref.migration),
-    migration: await state.migrations.require(session, ref.migration),
-    tables: await state.tables.list(session, ref.migration),
-  }));
-  if (!isFollowing(migration) || fence === null) return null;
-  // The statement at the end of the chain was not executed yet.
-  if (tip?.barrier === true && batches > 0 && tip.epoch === fence.epoch && tip.seq > fence.seq) return null;
-  if (tip !== null && fits(tip, batches, fence)) return { migration, tables, tip };
-  const start: Tip = { epoch: fence.epoch, seq: fence.seq, position: fence.position };
-  await chain.reset(start);
-  return { migration, tables, tip: start };
-}
-
-function isFollowing({ spec, phase }: Migration): boolean {
-  return spec.mode !== "copy" && (phase === "copying" || phase === "catching-up" || phase === "streaming");
-}
-
-function fits(tip: Tip, batches: number, fence: Fence): boolean {
-  if (tip.epoch !== fence.epoch || tip.seq < fence.seq) return false;
-  return batches > 0 ? tip.seq > fence.seq || tip.position === fence.position : tip.seq === fence.seq && tip.position === fence.position;
 }
 
 class Tail implements BinlogHandler {

@@ -1,0 +1,74 @@
+/** A worker that was stopped right before it runs DDL must not run it when it wakes: DDL cannot check the fence in a transaction of its own. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import type { BatchInfo, BatchStatement } from "../../src/shared/backlog/batch.js";
+import { loadConfig } from "../../src/shared/config.js";
+import { createLogger } from "../../src/shared/logger.js";
+import { Connections } from "../../src/shared/mysql/connections.js";
+import { executedPosition } from "../../src/shared/mysql/position.js";
+import { State } from "../../src/shared/state/state.js";
+import type { EngineContext } from "../../src/workers/context.js";
+import { createStatementExecutor } from "../../src/workers/ddl/index.js";
+import { DdlScene, numbered } from "./ddl-scene.js";
+
+it("a zombie's TRUNCATE: its session holds the lock that the next one needs, or is gone", async () => {
+  await using scene = await DdlScene.start({ before: `CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(40)); ${numbered("t", 20)}` });
+  await scene.streaming();
+  await scene.caughtUp();
+  await scene.stopWorker();
+  const { ctx } = scene;
+  const config = loadConfig(ctx.env);
+  const connections = new Connections({ config, worker: "zombie" });
+  const state = new State(config.stateSchema);
+  const base: EngineContext = { config, connections, state, worker: "zombie", log: createLogger("silent"), hooks: { at: () => Promise.resolve() } };
+  const { signal } = new AbortController();
+  const ref = { migration: "m", target: "DST" };
+  try {
+    const [migration, tables, fence] = await connections.use("DST", "target", signal, async (session) => [
+      await state.migrations.require(session, "m"), await state.tables.list(session, "m"), await state.fence.require(session, "m"),
+    ] as const);
+    await scene.source("TRUNCATE t");
+    const to = await connections.use("SRC", "source", signal, executedPosition);
+    const info: BatchInfo = { epoch: fence.epoch, seq: fence.seq + 1, from: fence.position, to, rows: 0, transactions: 1, sourceTime: 0, barrier: true };
+    const statement: BatchStatement = {
+      gtid: `${to.split(":")[0]}:${to.split("-").at(-1)}`, sql: "TRUNCATE t", schema: ctx.schema, clientCollation: 255, connectionCollation: 255, serverCollation: 255, sqlMode: "0",
+      timestamp: "0", timeZone: null, utf8mb4Collation: 255, explicitDefaults: null, withRows: false,
+    };
+    let wake = () => {};
+    const asleep = new Promise<void>((resolve) => (wake = resolve));
+    const zombie = { ...base, hooks: { at: (point: string) => (point === "ddl:before-execute" ? asleep : Promise.resolve()) } };
+    const scope = { ref, migration, tables, info };
+    const first = createStatementExecutor(zombie).execute(statement, scope, signal).catch((error: unknown) => error);
+    const holder = await lockHolder(scene);
+    await expect(createStatementExecutor(base).execute(statement, scope, signal)).rejects.toMatchObject({ code: "SERVER_BUSY" });
+
+    // What the server does by itself to a session that is idle for too long.
+    await ctx.target.query(`KILL ${holder}`);
+    const change = await createStatementExecutor(base).execute(statement, scope, signal);
+    await connections.transaction("DST", "target", signal, async (session) => {
+      await change(session);
+      await state.fence.advance(session, "m", { ...info, rowsPerSecond: 0, position: to });
+    });
+    await ctx.target.query(`INSERT INTO ${ctx.schema}.t VALUES (1, 'behind it')`);
+    wake();
+    expect(await first).toMatchObject({ code: "CONNECTION_LOST" });
+    // And one that comes too late altogether.
+    await expect(createStatementExecutor(base).execute(statement, scope, signal)).rejects.toMatchObject({ code: "FENCE_MOVED" });
+    expect(await scene.target(`SELECT * FROM ${ctx.schema}.t`)).toEqual([{ id: 1, v: "behind it" }]);
+  } finally {
+    connections.close();
+  }
+});
+
+/** The target's session that waits before its DDL. */
+async function lockHolder(scene: DdlScene): Promise<string> {
+  for (let i = 0; i < 100; i++) {
+    const rows = await scene.target<{ id: string }>(
+      `SELECT t.PROCESSLIST_ID AS id FROM performance_schema.metadata_locks l JOIN performance_schema.threads t ON t.THREAD_ID=l.OWNER_THREAD_ID
+        WHERE l.OBJECT_TYPE='USER LEVEL LOCK' AND l.LOCK_STATUS='GRANTED' AND t.PROCESSLIST_USER='${scene.ctx.target.user}' AND t.PROCESSLIST_COMMAND='Sleep'`,
+    );
+    if (rows[0] !== undefined) return rows[0].id;
+    await sleep(50);
+  }
+  throw new Error("nobody holds the DDL lock");
+}
