@@ -75,6 +75,21 @@ describe("diff of tables that are written to", () => {
     expect(await ctx.target.query<RowDataPacket[]>(`${checksum} ${ctx.schema}.a`)).toEqual(await ctx.source.query<RowDataPacket[]>(`${checksum} ${ctx.schema}.a`));
   });
 
+  it("waits while tables are copied again, without counting it against a chunk", async () => {
+    await using ctx = await testContext();
+    await using scene = new DiffScene(ctx, { mode: "copy+follow" });
+    await shop(scene);
+    await scene.target("DELETE FROM {db}.a WHERE id=10");
+    const diffId = await scene.start({ maxAttempts: 1 });
+    const phase = (to: string) => ctx.target.query(`UPDATE ${ctx.stateSchema}.migrations SET phase='${to}'`);
+    await phase("copying");
+    const work = scene.work(diffId);
+    await expect.poll(async () => (await scene.report(diffId)).lastError?.message, { timeout: 10_000 }).toContain("copying again");
+    await scene.target("INSERT INTO {db}.a VALUES (10,'v1',0,1)");
+    await phase("streaming");
+    expect(await work).toMatchObject({ state: "completed", hasMismatch: false });
+  });
+
   it("repairs more rows than are stored", async () => {
     await using ctx = await testContext();
     await using scene = new DiffScene(ctx, { tuning: { leafRows: 50, storedRows: 5, repairRows: 20 } });

@@ -36,7 +36,8 @@ export class FenceWait {
 
   /**
    * Returns when the fence has passed `position`, or cannot.
-   * @throws DroverError SERVER_BUSY when the fence stood still for too long although the migration is at work; NOT_FOUND; ABORTED
+   * @throws DroverError SERVER_BUSY when the fence stood still for too long although the migration is at work, or when tables are
+   *   being copied again: no fault of the rows, so it comes again without counting; NOT_FOUND; ABORTED
    */
   async until(position: string): Promise<FenceVerdict> {
     let pause = FIRST_PAUSE;
@@ -51,17 +52,23 @@ export class FenceWait {
         seq = now.seq;
         since = Date.now();
       } else if (Date.now() - since > this.patience) {
-        throw new DroverError("SERVER_BUSY", `migration ${this.ref.migration}: nothing was applied for ${this.patience} ms, so differences cannot be told from lag`);
+        throw this.busy(`nothing was applied for ${this.patience} ms, so differences cannot be told from lag`);
       }
       await sleep(pause, this.sides.signal);
       pause = Math.min(LONGEST_PAUSE, pause * 1.5);
     }
   }
 
+  private busy(what: string): DroverError {
+    return this.sides.excuse(new DroverError("SERVER_BUSY", `migration ${this.ref.migration}: ${what}`));
+  }
+
   private async look(session: Session): Promise<"no-follow" | { halted: boolean; position: string; seq: number }> {
     const migration = await this.context.state.migrations.require(session, this.ref.migration);
     // After the end of a copy, or of the whole migration, no event will come: both sides are what they are.
     if (migration.spec.mode === "copy" || migration.phase === "completed" || migration.phase === "stopped") return "no-follow";
+    // A table that was altered starts over: what it lacks is still to come, and the fence stands still meanwhile.
+    if (migration.phase === "planning" || migration.phase === "copying") throw this.busy(`it is ${migration.phase} again, so differences cannot be told from rows that are still to come`);
     const fence = await this.context.state.fence.require(session, this.ref.migration);
     return { halted: migration.phase === "paused" || migration.phase === "failed", position: fence.position, seq: fence.seq };
   }

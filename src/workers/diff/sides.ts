@@ -32,7 +32,7 @@ export class Sides {
         return work(session);
       });
     } catch (error) {
-      if (!reached && error instanceof Error) this.blameless.add(error);
+      if (!reached && error instanceof Error) this.excuse(error);
       throw error;
     }
   }
@@ -42,9 +42,15 @@ export class Sides {
     try {
       return await this.use("target", work);
     } catch (error) {
-      if (error instanceof Error) this.blameless.add(error);
+      if (error instanceof Error) this.excuse(error);
       throw error;
     }
+  }
+
+  /** Marks an error as one that says nothing about the rows. */
+  excuse<E extends Error>(error: E): E {
+    this.blameless.add(error);
+    return error;
   }
 
   /** Whether the error may be the fault of the rows that were read, so that it counts against them. */

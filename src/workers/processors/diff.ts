@@ -55,6 +55,7 @@ export function createDiffProcessor(context: ProcessorContext, options: DiffProc
       if (signal.aborted) throw thrown;
       const error = thrown instanceof DroverError ? thrown : new DroverError("BUG", `unexpected: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
       if (error.code === "NOT_FOUND") return "gone";
+      if (error.kind === "bug") context.log.error({ err: error.cause ?? error }, "a defect in the diff");
       await record(error);
       // Also what no retry heals comes again: the next turn finds the item failed in the state schema, and ends.
       throw error.kind === "retryable" ? error : new DroverError("SERVER_BUSY", error.message, { errno: error.errno, sqlState: error.sqlState, cause: error });
