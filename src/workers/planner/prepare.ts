@@ -4,6 +4,7 @@
  * `pending` is created.
  */
 import { DroverError } from "../../shared/errors.js";
+import type { ByteSql } from "../../shared/mysql/bytes.js";
 import { executedPosition } from "../../shared/mysql/position.js";
 import { resolveTables } from "../../shared/selection/index.js";
 import type { Migration } from "../../shared/state/migrations.js";
@@ -30,6 +31,7 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
   const { start, tables } = await connections.use(spec.source, "source", signal, async (source) => {
     // P0 comes before every definition and every chunk read: what happens after it is followed (I2).
     const position = spec.startPosition ?? (await executedPosition(source));
+    if (spec.mode !== "copy") await requireNoPreparedTransactions(context, spec.source, signal);
     const selected = await resolveTables(source, spec);
     if (selected.problems.length > 0)
       throw new DroverError("PREFLIGHT_FAILED", selected.problems.map((p) => p.message).join("; "), { problems: selected.problems });
@@ -56,6 +58,21 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
     for (const table of tables) await state.tables.put(session, ref.migration, table);
   });
   return await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
+}
+
+/**
+ * Rows of an XA transaction stand in the binlog where it was prepared, and become visible where it is committed: one that is
+ * prepared before P0 and committed after it would be seen neither by a chunk read nor by the follow. The look comes after P0:
+ * what is prepared later has its rows in the stream.
+ */
+async function requireNoPreparedTransactions(context: EngineContext, source: string, signal: AbortSignal): Promise<void> {
+  const prepared = await context.connections.use(source, "source", signal, (session) => session.rows("XA RECOVER" as ByteSql)).catch((error: unknown) => {
+    // MySQL 8 shows them to holders of XA_RECOVER_ADMIN only (1227): docs/grants.md says what that means.
+    if (error instanceof DroverError && (error.errno === 1227 || error.errno === 1401)) return [];
+    throw error;
+  });
+  if (prepared.length > 0)
+    throw new DroverError("SERVER_BUSY", `${source}: ${prepared.length} prepared XA transactions wait for their commit`, { cure: "commit or roll them back (XA RECOVER lists them); the migration begins by itself then" });
 }
 
 /** One worker at a time, and only while the table is `pending`: a turn of the reconciler may come while another one is at it. */
