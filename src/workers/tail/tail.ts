@@ -22,7 +22,8 @@ import type { EngineContext, MigrationRef } from "../context.js";
 import { BatchBuilder } from "./batch-builder.js";
 import { BACKLOG_POLL, BatchSender } from "./batch-sender.js";
 import { isFollowing, readBeginning, type Beginning } from "./beginning.js";
-import { FollowedTables, readIgnoreCase } from "./followed-tables.js";
+import { FollowedTables } from "./followed-tables.js";
+import { readSourceNaming, type SourceNaming } from "./shape-difference.js";
 import type { StatementPolicy } from "./statements.js";
 
 /**
@@ -47,8 +48,8 @@ const BUSY_TICK = 10;
 export async function runTail(context: EngineContext, ref: MigrationRef, options: TailOptions, signal: AbortSignal): Promise<TailEnd> {
   const begin = await readBeginning(context, ref, options.chain, signal);
   if (begin === null) return "not-due";
-  const ignoreCase = await context.connections.use(begin.migration.spec.source, "source", signal, readIgnoreCase);
-  const tail = new Tail(context, ref, options, begin, ignoreCase);
+  const naming = await context.connections.use(begin.migration.spec.source, "source", signal, readSourceNaming);
+  const tail = new Tail(context, ref, options, begin, naming);
   return await tail.run(signal);
 }
 
@@ -78,14 +79,14 @@ class Tail implements BinlogHandler {
   private ending: TailEnd | null = null;
   private wake: (() => void) | null = null;
 
-  constructor(context: EngineContext, ref: MigrationRef, options: TailOptions, begin: Beginning, ignoreCase: boolean) {
+  constructor(context: EngineContext, ref: MigrationRef, options: TailOptions, begin: Beginning, naming: SourceNaming) {
     this.context = context;
     this.ref = ref;
     this.options = options;
     this.migration = begin.migration;
     this.epoch = begin.tip.epoch;
     this.position = Position.parse(begin.tip.position);
-    this.tables = new FollowedTables(begin.tables, this.position, ignoreCase, (table, beforeKey, afterKey, after) => this.onRow(table.number, beforeKey, afterKey, after));
+    this.tables = new FollowedTables(begin.tables, this.position, naming, (table, beforeKey, afterKey, after) => this.onRow(table.number, beforeKey, afterKey, after));
     this.sender = new BatchSender({
       chain: options.chain,
       tip: begin.tip,
@@ -235,7 +236,8 @@ class Tail implements BinlogHandler {
       this.tables.passed(this.position);
     }
     if (!this.sender.idle) await this.sender.refresh();
-    if (now - this.checkedAt >= CHECK_INTERVAL) await this.checkStillDue(now, signal);
+    if (now - this.checkedAt < CHECK_INTERVAL) return;
+    await this.checkStillDue(now, signal);
     if (this.sender.full && this.migration.phase === "copying") await this.startDraining(signal);
   }
 
