@@ -1,5 +1,6 @@
 /** Reads diffs and repairs from the state schema. */
-import type { DiffReport } from "../../shared/contracts/diff.js";
+import { diffId, type DiffReport } from "../../shared/contracts/diff.js";
+import { DroverError, bounded } from "../../shared/errors.js";
 import type { Connections } from "../../shared/mysql/connections.js";
 import type { Session } from "../../shared/mysql/session.js";
 import { listDiffReports, readDiffReport } from "../../shared/state/diff-report.js";
@@ -26,6 +27,7 @@ export class DiffReader {
    * @throws DroverError NOT_FOUND
    */
   async read(found: FoundMigration, diff: string, showValues: boolean, signal: AbortSignal): Promise<DiffReport> {
+    if (!diffId.safeParse(diff).success) throw new DroverError("SPEC_INVALID", `"${bounded(diff, 80)}" is no diff id`, { cure: "`drover diff list` names them; `last` is the newest" });
     const { id, spec } = found.migration;
     const { connections, schema } = this;
     if (!showValues) return await this.onState(found, signal, (session) => readDiffReport(session, schema, id, diff));

@@ -3,7 +3,8 @@
  * it ends the search, so one that is down costs nothing unless the migration is nowhere else.
  */
 import { throwIfAborted } from "../../shared/abort.js";
-import { DroverError, type Problem } from "../../shared/errors.js";
+import { migrationId } from "../../shared/contracts/spec.js";
+import { DroverError, bounded, type Problem } from "../../shared/errors.js";
 import type { Connections } from "../../shared/mysql/connections.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { Migration } from "../../shared/state/migrations.js";
@@ -43,8 +44,9 @@ export class MigrationFinder {
     this.names = options.names;
   }
 
-  /** @throws DroverError ABORTED */
+  /** @throws DroverError SPEC_INVALID (no id at all), CONFIG_INVALID (no connections), ABORTED */
   async find(migration: string, signal: AbortSignal): Promise<Search<FoundMigration | null>> {
+    if (!migrationId.safeParse(migration).success) throw new DroverError("SPEC_INVALID", `"${bounded(migration, 80)}" is no migration id`, { cure: "an id has 1 to 64 of a-z, 0-9, _ and -" });
     let hit = (_found: FoundMigration): void => undefined;
     const first = new Promise<FoundMigration>((resolve) => (hit = resolve));
     const nowhere = this.everywhere(signal, async (session, target) => {
@@ -57,7 +59,7 @@ export class MigrationFinder {
     return "unreachable" in found ? { found: null, unreachable: found.unreachable } : { found, unreachable: [] };
   }
 
-  /** All migrations, oldest first. @throws DroverError ABORTED */
+  /** All migrations, oldest first. @throws DroverError CONFIG_INVALID (no connections), ABORTED */
   async list(signal: AbortSignal): Promise<Search<FoundMigration[]>> {
     const found: FoundMigration[] = [];
     const unreachable = await this.everywhere(signal, async (session, target) => {
@@ -70,6 +72,8 @@ export class MigrationFinder {
   }
 
   private async everywhere(signal: AbortSignal, look: (session: Session, target: string) => Promise<void>): Promise<Search<never>["unreachable"]> {
+    if (this.names.length === 0)
+      throw new DroverError("CONFIG_INVALID", "no connection is configured, so there is no server to look at", { cure: "set DROVER_CONNECTION_<NAME>=mysql://user:password@host:port/" });
     const unreachable: Search<never>["unreachable"] = [];
     await Promise.all(
       this.names.map(async (target) => {

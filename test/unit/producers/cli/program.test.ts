@@ -69,6 +69,11 @@ describe("a wrong spec", () => {
   });
 });
 
+test("without a connection there is nothing to look at, and a wrong id is none", async () => {
+  expect(await cli(["status"])).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("DROVER_CONNECTION_<NAME>") });
+  expect(await cli(["status", "Größe"])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('"Größe" is no migration id') });
+});
+
 test("wrong settings end with 2 and never show a password", async () => {
   const { exitCode, stderr } = await cli(["status"], { environment: { DROVER_CONNECTION_SRC: "postgres://user:s3cret@host/" } });
   expect(exitCode).toBe(2);
