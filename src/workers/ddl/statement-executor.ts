@@ -17,7 +17,7 @@ import type { StateChange, StatementContext, StatementExecutor } from "../apply/
 import type { EngineContext } from "../context.js";
 import { ensureTargetSchema } from "../planner/target-table.js";
 import { readSourceTable, type SourceTable } from "../planner/source-table.js";
-import { readIgnoreCase } from "../tail/followed-tables.js";
+import { readIgnoreCase } from "../tail/shape-difference.js";
 import type { KnownTables } from "./concerns.js";
 import { withDdlLock } from "./ddl-lock.js";
 import { recordPlan, type JoiningTable, type PlanResult } from "./record-plan.js";

@@ -2,27 +2,20 @@
 import { whyNoKey } from "../../shared/columns/choose-key.js";
 import { copiedColumns } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
-import type { ByteSql } from "../../shared/mysql/bytes.js";
 import { Position } from "../../shared/mysql/position.js";
-import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { BinlogTable, CellFormat, RowSink } from "../binlog/events.js";
+import { shapeDifference, type SourceNaming } from "./shape-difference.js";
 
 /** Types of MariaDB whose cells are texts, though the binlog shows bytes. */
 const FORMATS: Record<string, CellFormat> = { uuid: "uuid", inet4: "inet4", inet6: "inet6" };
 
 export type RowReceiver = (table: MigrationTable, beforeKey: string | null, afterKey: string | null, after: Buffer | null) => void;
 
-/** Whether the server does not tell names by case: then the binlog's statements have them as they were typed. */
-export async function readIgnoreCase(session: Session): Promise<boolean> {
-  const [row] = await session.rows("SELECT @@GLOBAL.lower_case_table_names AS folding" as ByteSql);
-  return row?.["folding"] !== "0";
-}
-
 export class FollowedTables {
   /** All of them, by number. */
   readonly list: readonly MigrationTable[];
-  readonly ignoreCase: boolean;
+  private readonly naming: SourceNaming;
   private readonly byName = new Map<string, MigrationTable>();
   /** Tables whose start position the stream has not passed yet. */
   private readonly early = new Map<number, Position>();
@@ -30,15 +23,19 @@ export class FollowedTables {
   private skipped = new Set<number>();
   private readonly receive: RowReceiver;
 
-  constructor(tables: readonly MigrationTable[], from: Position, ignoreCase: boolean, receive: RowReceiver) {
+  constructor(tables: readonly MigrationTable[], from: Position, naming: SourceNaming, receive: RowReceiver) {
     this.receive = receive;
     this.list = tables;
-    this.ignoreCase = ignoreCase;
+    this.naming = naming;
     for (const table of tables) {
       this.byName.set(this.keyOf(table.source.schema, table.source.table), table);
       const start = Position.parse(table.startPosition);
       if (!from.covers(start)) this.early.set(table.number, start);
     }
+  }
+
+  get ignoreCase(): boolean {
+    return this.naming.ignoreCase;
   }
 
   get(schema: string, table: string): MigrationTable | undefined {
@@ -71,22 +68,12 @@ export class FollowedTables {
     if (binlog.columns.length === 0) return this.isSkipped(table) ? null : { columns: [], keyCells: [], row: () => undefined };
     const places = new Map(binlog.columns.map((column, i) => [column.name.toLowerCase(), i]));
     const columns = copiedColumns(table.definition);
-    const missing = columns.find((column) => !places.has(column.name.toLowerCase()));
-    const added = binlog.columns.find((column) => !table.definition.columns.some((known) => known.name.toLowerCase() === column.name.toLowerCase()));
-    if (missing !== undefined || added !== undefined) {
-      // An event from before a DDL that the definition has already seen.
-      if (this.isSkipped(table)) return null;
-      throw new DroverError("DDL_UNSUPPORTED", `the columns of ${binlog.schema}.${binlog.table} in the binlog are not those that are being followed (${(missing ?? added)?.name})`, {
-        cure: "the table was altered in a way that was not seen; start its migration anew",
-      });
-    }
     const { key } = table.definition;
-    if (key === null) {
-      if (this.isSkipped(table)) return null;
-      throw new DroverError("DDL_UNSUPPORTED", `rows of a table that cannot be followed were changed: ${whyNoKey(table.definition)}`, {
-        cure: "give it a primary key on the source and start the migration anew, or leave the table out",
-      });
-    }
+    const difference = shapeDifference(table.definition, binlog, this.naming);
+    if (difference !== null)
+      return this.unusable(table, `the columns of ${binlog.schema}.${binlog.table} in the binlog are not those that are being followed (${difference})`, "the table was altered in a way that was not seen; start its migration anew");
+    if (key === null)
+      return this.unusable(table, `rows of a table that cannot be followed were changed: ${whyNoKey(table.definition)}`, "give it a primary key on the source and start the migration anew, or leave the table out");
     return {
       columns: columns.map((column) => places.get(column.name.toLowerCase()) as number),
       formats: columns.map((column) => FORMATS[column.dataType] ?? null),
@@ -97,8 +84,18 @@ export class FollowedTables {
     };
   }
 
+  /** Right for events from before a DDL that the definition has already seen; an error for others. */
+  private unusable(table: MigrationTable, message: string, cure: string): RowSink {
+    const error = new DroverError("DDL_UNSUPPORTED", message, { cure });
+    if (!this.isSkipped(table)) throw error;
+    const row = () => {
+      if (!this.isSkipped(table)) throw error;
+    };
+    return { columns: [], formats: [], keyCells: [], row };
+  }
+
   private keyOf(schema: string, table: string): string {
     const key = JSON.stringify([schema, table]);
-    return this.ignoreCase ? key.toLowerCase() : key;
+    return this.naming.ignoreCase ? key.toLowerCase() : key;
   }
 }
