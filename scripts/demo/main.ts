@@ -63,14 +63,14 @@ async function demo({ keep, logFolder, progress, signal }: DemoOptions): Promise
     DROVER_CONNECTION_DST: connections.DST,
   };
   await using processes = await Processes.open({ settings, logFolder });
-  const board = processes.start("board", ["board", "--port", "0"]);
-  const workers = Array.from({ length: WORKERS }, (_, i) => processes.start(`worker-${i + 1}`, ["worker"]));
+  const board = processes.start("board", ["board", "--port", "0"], "stdout");
+  const workers = Array.from({ length: WORKERS }, (_, i) => processes.start(`worker-${i + 1}`, ["worker"], "stderr"));
   const [boardUrl] = await interruptible(Promise.all([board, ...workers].map((process) => process.firstLine)), signal);
   const victim = new Victim(workers[1]!, KILL_AT);
   processes.onLog((line) => victim.onLog(line));
   await using application = await Application.start({ url: source.url, transactionsPerSecond: TRANSACTIONS_PER_SECOND });
   await using client = new DroverClient({ redisUrl: redis.url, prefix: PREFIX, stateSchema: STATE_SCHEMA, connections });
-  progress.footer = () => `application: ${count(application.figures.transactions)} transactions | workers: ${processes.names.join(", ")} | ${boardUrl}`;
+  progress.footer = () => `application: ${count(application.figures.transactions)} transactions | running: ${processes.names.join(", ")} | ${boardUrl}`;
   progress.end(`${WORKERS} workers; board at ${boardUrl}`);
 
   // goes first, whatever comes: what is being ended is nothing to look at

@@ -36,7 +36,7 @@ export interface ProcessesOptions {
 export interface DroverProcess {
   readonly name: string;
   readonly pid: number;
-  /** The first line that it says on stdout or stderr. @throws when it ends before */
+  /** The first line that it says on the stream that was named at its start. @throws when it ends before */
   readonly firstLine: Promise<string>;
   /** `kill -9`, without a word to anybody. */
   kill(): Promise<void>;
@@ -76,7 +76,8 @@ export class Processes implements AsyncDisposable {
     this.#onLog = listener;
   }
 
-  start(name: string, args: readonly string[]): DroverProcess {
+  /** @param answersOn where its first line says that it is ready: a result on stdout, or the log on stderr */
+  start(name: string, args: readonly string[], answersOn: "stdout" | "stderr"): DroverProcess {
     const { settings, logFolder } = this.#options;
     const child = spawn(process.execPath, [CLI, ...args], {
       env: { ...foreignEnvironment(), ...settings },
@@ -93,9 +94,9 @@ export class Processes implements AsyncDisposable {
     const log = openLog(logFolder, name);
 
     const firstLine = new Promise<string>((resolve, reject) => {
-      createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", resolve);
+      createInterface({ input: child[answersOn] as NodeJS.ReadableStream }).once("line", resolve);
+      child.stdout?.resume();
       createInterface({ input: child.stderr as NodeJS.ReadableStream }).on("line", (line) => {
-        resolve(line);
         log?.write(`${line}\n`);
         running.tail.push(line);
         if (running.tail.length > KEPT_LINES) running.tail.shift();

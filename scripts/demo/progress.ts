@@ -25,6 +25,7 @@ interface Step {
   text: string;
   share: number | undefined;
   lines: readonly Line[];
+  notes: string[];
 }
 
 export class Progress implements Disposable {
@@ -45,7 +46,7 @@ export class Progress implements Disposable {
     this.#stream = options.stream;
     this.#paint = painter(options.stream, process.env);
     this.#draw = options.stream.isTTY ? createLogUpdate(options.stream) : undefined;
-    this.#steps = options.steps.map((name) => ({ name, startedAt: undefined, endedAt: undefined, text: "", share: undefined, lines: [] }));
+    this.#steps = options.steps.map((name) => ({ name, startedAt: undefined, endedAt: undefined, text: "", share: undefined, lines: [], notes: [] }));
     this.#timer = setInterval(() => this.#tick(), REDRAW);
   }
 
@@ -81,12 +82,10 @@ export class Progress implements Disposable {
     return seconds;
   }
 
-  /** A line that stays. */
+  /** A line under the step that stays. */
   note(text: string): void {
-    if (this.#draw === undefined) return this.#writePlain(text);
-    this.#draw.clear();
-    this.#stream.write(`${this.#paint("yellow", text)}\n`);
-    this.#tick();
+    this.#current?.notes.push(text);
+    if (this.#draw === undefined) this.#writePlain(text);
   }
 
   /** Leaves the last picture as it is. */
@@ -122,7 +121,7 @@ export class Progress implements Disposable {
     const lines: string[] = [];
     for (const step of this.#steps) {
       if (step.startedAt === undefined) lines.push(this.#paint("dim", `  · ${step.name}`));
-      else lines.push(this.#stepLine(step, step.startedAt), ...step.lines.map((line) => this.#tableLine(line)));
+      else lines.push(this.#stepLine(step, step.startedAt), ...step.notes.map((note) => `      ${this.#paint("yellow", note)}`), ...step.lines.map((line) => this.#tableLine(line)));
     }
     const footer = this.footer();
     return footer === "" ? lines : [...lines, "", `  ${this.#paint("dim", footer)}`];
