@@ -136,7 +136,7 @@ export class DiffScene implements AsyncDisposable {
       const report = await this.report(diffId);
       if (report.state !== "pending" && report.state !== "running") return report;
       try {
-        await engine.prepare(ref, diffId, signal);
+        await engine.prepare(ref, diffId, signal, () => Promise.resolve());
       } catch (error) {
         await engine.recordPlanFailure(ref, diffId, error as DroverError);
       }

@@ -60,15 +60,18 @@ export class DiffEngine {
     this.load = new SourceLoad({ maxThreadsRunning: this.tuning.maxThreadsRunning, patience: this.tuning.loadPatience });
   }
 
-  /** Cuts chunks ahead of the comparison; takes up an interrupted diff; ends one that has nothing left to do. */
-  async prepare(ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<void> {
+  /**
+   * Cuts chunks ahead of the comparison; takes up an interrupted diff; ends one that has nothing left to do.
+   * @param onChunks called now and then when there are new chunks
+   */
+  async prepare(ref: MigrationRef, diffId: string, signal: AbortSignal, onChunks: () => Promise<void>): Promise<void> {
     if ((await whyEnded(this.context, this.state, ref, diffId, signal)) !== null) return;
     await this.watch.during("diff", ref, diffId, signal, async (watched) => {
       const { migration, tables } = await this.look(ref, watched, 0);
       const diff = await this.context.connections.use(ref.target, "target", watched, (session) => this.state.diffs.require(session, ref.migration, diffId));
       const planner = new DiffPlanner({ context: this.context, state: this.state, ref, diff, migration, tables, tuning: this.tuning, signal: watched });
       if (diff.state === "pending") await planner.begin();
-      await planner.advance();
+      await planner.advance(onChunks);
       await finishDiff(this.context, this.state, ref, diffId, watched);
     });
   }

@@ -23,6 +23,12 @@ const FIRST_CHUNKS = 32;
 const SHARES = 64;
 /** Chunks that one transaction records. */
 const PORTION = 64;
+/** Of those that are walked: each costs a look at the source, and the comparison should begin meanwhile. */
+const WALK = 8;
+/** Tables that are cut at the same time. */
+const LANES = 4;
+/** Between two announcements of new chunks, in milliseconds. */
+const ANNOUNCEMENT = 250;
 
 export interface PlannerOptions {
   context: EngineContext;
@@ -44,6 +50,7 @@ interface Portion {
 export class DiffPlanner {
   private readonly options: PlannerOptions;
   private readonly sides: Sides;
+  private announced = 0;
 
   constructor(options: PlannerOptions) {
     this.options = options;
@@ -62,8 +69,11 @@ export class DiffPlanner {
     });
   }
 
-  /** Cuts chunks until enough are pending, or all tables are cut. */
-  async advance(): Promise<void> {
+  /**
+   * Cuts chunks until enough are pending, or all tables are cut.
+   * @param onChunks called now and then when there are new ones, so that their comparison does not wait for the rest
+   */
+  async advance(onChunks: () => Promise<void>): Promise<void> {
     const { state, ref, diff, tuning, signal } = this.options;
     for (;;) {
       throwIfAborted(signal);
@@ -73,15 +83,30 @@ export class DiffPlanner {
       ]);
       const unplanned = tables.filter((t) => !t.planned);
       if (unplanned.length === 0 || pending.length >= tuning.planAhead) return;
+      let room = tuning.planAhead - pending.length;
       let progress = false;
-      for (const table of unplanned) {
-        // A row limit is for the whole diff, so that what other tables were given must be known.
-        const limit = diff.options.maxRows === null ? null : diff.options.maxRows - (await this.rowsPlanned());
-        progress = (await this.advanceTable(table, limit)) || progress;
-      }
+      const lane = async () => {
+        for (let table = unplanned.shift(); table && room > 0; table = unplanned.shift()) {
+          // A row limit is for the whole diff, so that what other tables were given must be known.
+          const limit = diff.options.maxRows === null ? null : diff.options.maxRows - (await this.rowsPlanned());
+          const cut = await this.advanceTable(table, limit);
+          room -= cut ?? 0;
+          progress ||= cut !== null;
+          if (cut !== null) await this.announce(onChunks);
+        }
+      };
+      const lanes = await Promise.allSettled(Array.from({ length: diff.options.maxRows === null ? LANES : 1 }, lane));
+      const failed = lanes.find((l) => l.status === "rejected");
+      if (failed) throw failed.reason;
       // Every table waits for the speed of its first chunks.
       if (!progress) return;
     }
+  }
+
+  private async announce(onChunks: () => Promise<void>): Promise<void> {
+    if (Date.now() - this.announced < ANNOUNCEMENT) return;
+    this.announced = Date.now();
+    await onChunks();
   }
 
   private async rowsPlanned(): Promise<number> {
@@ -90,8 +115,8 @@ export class DiffPlanner {
     return tables.reduce((sum, table) => sum + table.rowsPlanned, 0);
   }
 
-  /** Cuts one portion of a table; returns whether there was one to cut. */
-  private async advanceTable(table: DiffTable, limit: number | null): Promise<boolean> {
+  /** Cuts one portion of a table; returns the number of its chunks, or null when it waits for the table's first chunks. */
+  private async advanceTable(table: DiffTable, limit: number | null): Promise<number | null> {
     const { context, state, ref, diff, tables, tuning, signal } = this.options;
     const of = tables.find((t) => t.number === table.number);
     if (of === undefined) throw new DroverError("NOT_FOUND", `migration ${ref.migration} has no table ${table.number}: it was removed`);
@@ -100,7 +125,7 @@ export class DiffPlanner {
       pending: await state.chunks.countPending(session, ref.migration, diff.id, table.number, tuning.planAhead),
     }));
     const room = (speed === null ? FIRST_CHUNKS : PORTION) - pending;
-    if (room <= 0) return false;
+    if (room <= 0) return null;
     const portion = await this.cut(subjectOf(of, diff.options), table, { rows: this.chunkRows(of, speed), chunks: room, limit });
     await context.connections.transaction(ref.target, "target", signal, async (session) => {
       if (!(await state.tables.recordPlan(session, ref.migration, diff.id, table, portion.chunks, portion.planned)))
@@ -108,7 +133,7 @@ export class DiffPlanner {
       await state.chunks.add(session, ref.migration, diff.id, table.number, table.nextNumber, portion.chunks);
       await state.diffs.recordPlanProgress(session, ref.migration, diff.id);
     });
-    return true;
+    return portion.chunks.length;
   }
 
   private chunkRows(table: MigrationTable, speed: number | null): number {
@@ -149,7 +174,7 @@ export class DiffPlanner {
     const chunks: PlannedChunk[] = [];
     let lower = table.plannedTo;
     let left = size.limit ?? Infinity;
-    while (chunks.length < size.chunks) {
+    while (chunks.length < Math.min(size.chunks, WALK)) {
       if (left <= 0) return { chunks, planned: true };
       const rows = Math.min(size.rows, left);
       const upper = await this.step(subject, lower, rows);

@@ -34,7 +34,7 @@ export function createDiffProcessor(context: ProcessorContext, options: DiffProc
     }
     if (job.name === "prepare") {
       const { diffId, ...ref } = parseJob(diffJobs, "prepare", job.data);
-      const done = await attempt(signal, (error) => engine.recordPlanFailure(ref, diffId, error), () => engine.prepare(ref, diffId, signal));
+      const done = await attempt(signal, (error) => engine.recordPlanFailure(ref, diffId, error), () => engine.prepare(ref, diffId, signal, () => ensureDiffJobs(context, ref, diffId, signal)));
       await ensureDiffJobs(context, ref, diffId, signal);
       return done;
     }
