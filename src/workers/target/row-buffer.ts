@@ -2,15 +2,18 @@
 import { LoadWriter } from "../../shared/columns/load-writer.js";
 import { ReplaceWriter, type ReplaceStatement } from "../../shared/columns/replace-writer.js";
 import type { TableDefinition, TableName } from "../../shared/columns/table-definition.js";
+import { expressionsMayWarn } from "../../shared/columns/write-warnings.js";
 import type { Session } from "../../shared/mysql/session.js";
 import { loadFile, replaceRows, type WrittenTable } from "./checked-write.js";
 
 /** Most rows in one REPLACE. */
 const REPLACE_ROWS = 5_000;
+/** The same where the table's own expressions may warn, several times a row: the server must be able to list every warning. */
+const WARNING_ROWS = 100;
 
 export class RowBuffer {
   private readonly table: WrittenTable;
-  /** The fast way; null on targets with local_infile=OFF. */
+  /** The fast way; null on targets with local_infile=OFF, and where warnings must be looked at a few rows at a time. */
   private readonly file: LoadWriter | null;
   /** All rows without a file; with one, the few that a file cannot carry exactly. */
   private readonly rest: ReplaceWriter;
@@ -19,8 +22,9 @@ export class RowBuffer {
   /** @param statementBytes the longest statement to build */
   constructor(definition: TableDefinition, table: TableName, options: { localInfile: boolean; statementBytes: number }) {
     this.table = { definition, target: table };
-    this.rest = new ReplaceWriter(definition, table, { maxBytes: options.statementBytes, maxRows: REPLACE_ROWS });
-    this.file = options.localInfile ? new LoadWriter(definition, table, { aside: (row, start, end) => this.addStatement(row, start, end) }) : null;
+    const mayWarn = expressionsMayWarn(definition);
+    this.rest = new ReplaceWriter(definition, table, { maxBytes: options.statementBytes, maxRows: mayWarn ? WARNING_ROWS : REPLACE_ROWS });
+    this.file = options.localInfile && !mayWarn ? new LoadWriter(definition, table, { aside: (row, start, end) => this.addStatement(row, start, end) }) : null;
   }
 
   /** Takes a text row; its buffer may be reused afterwards. */
