@@ -1,9 +1,9 @@
 /** The BullMQ queues: names, job ids, default options. Redis is disposable: every id here can be made again from the state schema. */
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
+import type { QueueName } from "./queue-names.js";
 
-export const QUEUE_NAMES = ["control", "copy", "tail", "apply", "diff"] as const;
-export type QueueName = (typeof QUEUE_NAMES)[number];
+export { QUEUE_NAMES, type QueueName } from "./queue-names.js";
 
 /** BullMQ forbids ":" in custom job ids; migration and diff ids have none, nor ".". */
 export const jobIds = {

@@ -1,6 +1,6 @@
 /** `drover worker`: processors until SIGTERM or SIGINT. */
 import type { Command } from "commander";
-import { QUEUE_NAMES, type QueueName } from "../../../shared/queues.js";
+import { QUEUE_NAMES, type QueueName } from "../../../shared/queue-names.js";
 import { choicesArgument, integerArgument } from "../arguments.js";
 import { action, type Cli } from "../run.js";
 import { untilSignal } from "../until-signal.js";
