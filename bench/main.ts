@@ -11,7 +11,7 @@ const benches: Record<JobName, (options: BenchOptions, servers: BenchServers) =>
 try {
   const options = parseOptions(process.argv.slice(2));
   if (!existsSync(new URL("../dist/producers/cli/main.js", import.meta.url))) throw new Error("the workers are not built: run `npm run build`");
-  await using servers = await openBenchServers();
+  await using servers = await openBenchServers(options);
   await benches[options.job](options, servers);
 } catch (error) {
   console.error(error instanceof Error ? (error.stack ?? error.message) : error);

@@ -13,11 +13,13 @@ export interface BenchOptions {
   workers: number;
   /** Only these peers, by a part of their names; empty: all. */
   peers: string[];
+  /** Whether the targets write a binlog, for Drover and the peers alike. */
+  targetBinlog: boolean;
   /** Folder for V8 profiles of the workers; null: none. */
   profile: string | null;
 }
 
-const USAGE = `usage: npm run bench -- ${JOBS.join("|")} [--rows N] [--runs N] [--workers N] [--peer NAME] [--no-peers] [--profile FOLDER]`;
+const USAGE = `usage: npm run bench -- ${JOBS.join("|")} [--rows N] [--runs N] [--workers N] [--peer NAME] [--no-peers] [--target-binlog] [--profile FOLDER]`;
 
 /** @throws Error with the usage */
 export function parseOptions(args: string[]): BenchOptions {
@@ -30,6 +32,7 @@ export function parseOptions(args: string[]): BenchOptions {
       workers: { type: "string", default: "2" },
       peer: { type: "string", multiple: true, default: [] },
       "no-peers": { type: "boolean", default: false },
+      "target-binlog": { type: "boolean", default: false },
       profile: { type: "string" },
     },
   });
@@ -41,6 +44,7 @@ export function parseOptions(args: string[]): BenchOptions {
     runs: count("runs", values.runs),
     workers: count("workers", values.workers),
     peers: values["no-peers"] ? ["none"] : values.peer,
+    targetBinlog: values["target-binlog"],
     profile: values.profile ?? null,
   };
 }

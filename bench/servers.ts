@@ -12,23 +12,21 @@ export interface BenchServers extends AsyncDisposable {
 
 /** Durability stays at the server's defaults. */
 const COMMON: ServerConfig = { innodb_buffer_pool_size: "1G" };
-/** Nobody replicates from the targets, and myloader would switch the binlog off for its session anyway. */
-export const TARGET_BINLOG = false;
-const TARGET: ServerConfig = { ...COMMON, log_bin: TARGET_BINLOG };
 
-export async function openBenchServers(): Promise<BenchServers> {
+export async function openBenchServers(options: { targetBinlog: boolean }): Promise<BenchServers> {
+  const onTarget: ServerConfig = options.targetBinlog ? COMMON : { ...COMMON, log_bin: false };
   const servers = await openServers({ log: progress });
   try {
     const [source, target, redis] = await Promise.all([
       servers.mysql({ name: "source", config: COMMON }),
-      servers.mysql({ name: "target", config: TARGET }),
+      servers.mysql({ name: "target", config: onTarget }),
       servers.redis(),
     ]);
     progress(servers.how);
     let replica: Promise<MysqlServer> | undefined;
     return {
       source, target, redis,
-      replica: () => (replica ??= servers.mysql({ name: "replica", config: TARGET })),
+      replica: () => (replica ??= servers.mysql({ name: "replica", config: onTarget })),
       [Symbol.asyncDispose]: () => servers.close(),
     };
   } catch (error) {

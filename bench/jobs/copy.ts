@@ -11,7 +11,7 @@ import { reasonOf } from "../peers/peer.js";
 import { progress } from "../progress.js";
 import { printLine, type Side } from "../report.js";
 import { measure } from "../resources.js";
-import { TARGET_BINLOG, type BenchServers } from "../servers.js";
+import type { BenchServers } from "../servers.js";
 
 export interface CopyPeer {
   copy(source: MysqlServer, target: MysqlServer): Promise<void>;
@@ -22,7 +22,7 @@ interface Contender extends Side {
   copy: () => Promise<void>;
 }
 
-const PEERS: Record<string, () => Promise<CopyPeer>> = { "mydumper+myloader -t 4": mydumperPeer, "mysqldump | mysql": mysqldumpPeer };
+const PEERS: Record<string, (targetBinlog: boolean) => Promise<CopyPeer>> = { "mydumper+myloader -t 4": mydumperPeer, "mysqldump | mysql": mysqldumpPeer };
 
 export async function benchCopy(options: BenchOptions, { source, target, redis }: BenchServers): Promise<void> {
   await fill(source, options.rows);
@@ -30,7 +30,7 @@ export async function benchCopy(options: BenchOptions, { source, target, redis }
   const peers = await Promise.all(
     Object.entries(PEERS)
       .filter(([name]) => options.peers.length === 0 || options.peers.some((part) => name.includes(part)))
-      .map(([name, open]) => contender(name, open, source, target)),
+      .map(([name, open]) => contender(name, () => open(options.targetBinlog), source, target)),
   );
   const mine: Contender = {
     name: "Drover",
@@ -62,7 +62,7 @@ export async function benchCopy(options: BenchOptions, { source, target, redis }
       }
     }
   }
-  const line = { job: "copy", rows: options.rows, targetBinlog: TARGET_BINLOG, extra: { workers: options.workers, workerMaxRssMb: drover.workerMaxRssMb } };
+  const line = { job: "copy", rows: options.rows, targetBinlog: options.targetBinlog, extra: { workers: options.workers, workerMaxRssMb: drover.workerMaxRssMb } };
   for (const peer of peers) printLine(line, mine, peer);
   if (peers.length === 0) printLine(line, mine, { name: "none", figures: [] });
 }

@@ -8,7 +8,7 @@ import { tableChecksumPeer } from "../peers/table-checksum.js";
 import { progress } from "../progress.js";
 import { printLine, type Side } from "../report.js";
 import { measure } from "../resources.js";
-import { TARGET_BINLOG, type BenchServers } from "../servers.js";
+import type { BenchServers } from "../servers.js";
 
 interface Comparer extends Side {
   compare: () => Promise<void>;
@@ -60,5 +60,5 @@ export async function benchDiff(options: BenchOptions, { source, target, redis }
       }
     }
   }
-  printLine({ job: "diff", rows, targetBinlog: TARGET_BINLOG, extra: { workers: options.workers, workerMaxRssMb: drover.workerMaxRssMb } }, mine, peer);
+  printLine({ job: "diff", rows, targetBinlog: options.targetBinlog, extra: { workers: options.workers, workerMaxRssMb: drover.workerMaxRssMb } }, mine, peer);
 }

@@ -10,7 +10,7 @@ import { prepareReplica, replicate, stopReplica } from "../peers/replication.js"
 import { progress } from "../progress.js";
 import { printLine, type Side } from "../report.js";
 import { measure } from "../resources.js";
-import { TARGET_BINLOG, type BenchServers } from "../servers.js";
+import type { BenchServers } from "../servers.js";
 
 const CHANGES = 200_000;
 
@@ -74,7 +74,7 @@ export async function benchFollow(options: BenchOptions, servers: BenchServers):
       }
     }
   }
-  printLine({ job: "follow", rows: CHANGES, targetBinlog: TARGET_BINLOG, extra: { tableRows: options.rows, workers: options.workers, workerMaxRssMb: drover.workerMaxRssMb } }, mine, peer);
+  printLine({ job: "follow", rows: CHANGES, targetBinlog: options.targetBinlog, extra: { tableRows: options.rows, workers: options.workers, workerMaxRssMb: drover.workerMaxRssMb } }, mine, peer);
 }
 
 /** The load's own commits are not what is measured: they need not be durable. */

@@ -9,14 +9,14 @@ import { unpackPeer } from "./peer.js";
 
 const THREADS = 4;
 
-export async function mydumperPeer(): Promise<CopyPeer> {
+export async function mydumperPeer(targetBinlog: boolean): Promise<CopyPeer> {
   const unpacked = await unpackPeer("mydumper");
   return {
     copy: async (source, target) => {
       const folder = await mkdtemp(join(tmpdir(), "drover-bench-dump-"));
       try {
         await unpacked.run("mydumper", [...access(source), `--threads=${THREADS}`, `--database=${SCHEMA}`, `--outputdir=${folder}`]);
-        await unpacked.run("myloader", [...access(target), `--threads=${THREADS}`, `--directory=${folder}`]);
+        await unpacked.run("myloader", [...access(target), `--threads=${THREADS}`, `--directory=${folder}`, ...(targetBinlog ? ["--enable-binlog"] : [])]);
       } finally {
         await rm(folder, { recursive: true });
       }
