@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DroverClient, type MigrationSpecInput } from "../../src/producers/index.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { createLogger } from "../../src/shared/logger.js";
+import type { QueueName } from "../../src/shared/queues.js";
 import { DroverError } from "../../src/shared/errors.js";
 import type { HookPoint, Hooks } from "../../src/workers/hooks.js";
 import { runWorker, type RunningWorker } from "../../src/workers/index.js";
@@ -14,6 +15,8 @@ export interface SceneOptions {
   options?: MigrationSpecInput["options"];
   mode?: MigrationSpecInput["mode"];
   hooks?: Hooks;
+  /** Of the first worker; default: all. */
+  queues?: QueueName[];
   /** SQL on the source before the migration begins, in the test's schema. */
   before?: string;
 }
@@ -33,7 +36,7 @@ export class DdlScene implements AsyncDisposable {
     const scene = new DdlScene(ctx);
     try {
       await ctx.source.query(`USE ${ctx.schema}; ${settings.before ?? "SELECT 1"}`);
-      await scene.startWorker(settings.hooks);
+      await scene.startWorker(settings.hooks, settings.queues);
       await scene.client.startMigration({ id: "m", source: "SRC", target: "DST", mode: settings.mode, tables: settings.tables?.(ctx.schema) ?? [{ schema: ctx.schema }], options: settings.options ?? {} });
       return scene;
     } catch (error) {
@@ -55,8 +58,9 @@ export class DdlScene implements AsyncDisposable {
     await this.client.waitFor("m", "streaming", { timeout: 40_000 });
   }
 
-  async startWorker(hooks?: Hooks): Promise<void> {
-    this.worker = await runWorker({ config: loadConfig(this.ctx.env), log: createLogger(process.env["DROVER_LOG_LEVEL"] ?? "silent"), ...(hooks ? { hooks } : {}) });
+  async startWorker(hooks?: Hooks, queues?: QueueName[]): Promise<void> {
+    const log = createLogger(process.env["DROVER_LOG_LEVEL"] ?? "silent");
+    this.worker = await runWorker({ config: loadConfig(this.ctx.env), log, ...(hooks ? { hooks } : {}), ...(queues ? { queues } : {}) });
   }
 
   async stopWorker(): Promise<void> {

@@ -51,6 +51,7 @@ function tableStatements(schema: ByteSql): ByteSql[] {
       deferred_indexes ${TEXT} NOT NULL,
       overlay BOOL NOT NULL DEFAULT 0,
       generation INT NOT NULL DEFAULT 0,
+      copied_position ${TEXT} NULL,
       rows_estimated BIGINT NOT NULL DEFAULT 0,
       PRIMARY KEY (migration, number)`),
     create("chunks", `

@@ -28,11 +28,13 @@ export interface MigrationTable {
   overlay: boolean;
   /** Counts how often the table started over. */
   generation: number;
+  /** All chunk reads came before this position; null while it is copied, and for a table that no chunk was read of. */
+  copiedPosition: string | null;
   rowsEstimated: number;
 }
 
 const COLUMNS = `number, source_schema, source_table, target_schema, target_table, where_filter, definition, start_position, phase, planned,
-  ${hexOf("planned_to")}, ${hexOf("last_key")}, deferred_indexes, overlay, generation, rows_estimated` as ByteSql;
+  ${hexOf("planned_to")}, ${hexOf("last_key")}, deferred_indexes, overlay, generation, copied_position, rows_estimated` as ByteSql;
 
 export class TableStore {
   private readonly table: ByteSql;
@@ -44,10 +46,10 @@ export class TableStore {
   /** Records a table, or records it anew when it starts over. */
   async put(session: Session, migration: string, t: MigrationTable): Promise<void> {
     await session.run(sql`REPLACE INTO ${this.table} (migration, number, source_schema, source_table, target_schema, target_table, where_filter,
-        definition, start_position, phase, planned, planned_to, last_key, deferred_indexes, overlay, generation, rows_estimated)
+        definition, start_position, phase, planned, planned_to, last_key, deferred_indexes, overlay, generation, copied_position, rows_estimated)
       VALUES (${id(migration)}, ${t.number}, ${text(t.source.schema)}, ${text(t.source.table)}, ${text(t.target.schema)}, ${text(t.target.table)}, ${text(t.where)},
         ${json(t.definition)}, ${text(t.startPosition)}, ${id(t.phase)}, ${t.planned ? 1 : 0}, ${blob(t.plannedTo)}, ${blob(t.lastKey)}, ${json(t.deferredIndexes)},
-        ${t.overlay ? 1 : 0}, ${t.generation}, ${t.rowsEstimated})`);
+        ${t.overlay ? 1 : 0}, ${t.generation}, ${text(t.copiedPosition)}, ${t.rowsEstimated})`);
   }
 
   async list(session: Session, migration: string): Promise<MigrationTable[]> {
@@ -73,9 +75,15 @@ export class TableStore {
       WHERE migration=${id(migration)} AND number=${table.number} AND generation=${table.generation} AND phase<>'pending'`);
   }
 
+  /** Its rows and indexes are there. @param position a position of the source behind all chunk reads */
+  async setCopied(session: Session, migration: string, table: Pick<MigrationTable, "number" | "generation">, position: string): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET phase='copied', copied_position=${text(position)}
+      WHERE migration=${id(migration)} AND number=${table.number} AND generation=${table.generation} AND phase<>'pending'`);
+  }
+
   /** A table starts over: what is known of it is void until its target is created anew. */
   async startOver(session: Session, migration: string, number: number): Promise<void> {
-    await session.run(sql`UPDATE ${this.table} SET phase='pending', planned=0, planned_to=NULL, last_key=NULL, deferred_indexes='[]', overlay=0, generation=generation+1
+    await session.run(sql`UPDATE ${this.table} SET phase='pending', planned=0, planned_to=NULL, last_key=NULL, deferred_indexes='[]', overlay=0, copied_position=NULL, generation=generation+1
       WHERE migration=${id(migration)} AND number=${number}`);
   }
 
@@ -115,6 +123,7 @@ function tableOf(row: TextRecord): MigrationTable {
     deferredIndexes: JSON.parse(textOf(row, "deferred_indexes")) as string[],
     overlay: row["overlay"] === "1",
     generation: numberOf(row, "generation"),
+    copiedPosition: row["copied_position"] ?? null,
     rowsEstimated: numberOf(row, "rows_estimated"),
   };
 }

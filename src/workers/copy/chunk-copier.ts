@@ -17,6 +17,7 @@ import type { EngineContext, MigrationRef } from "../context.js";
 import { statementBytes } from "../target/checked-write.js";
 import { RowBuffer } from "../target/row-buffer.js";
 import { readChunk, type ChunkRows } from "./read-chunk.js";
+import { refusedSinceChanged, tableChanged } from "./table-changed.js";
 import { waitUntilVisible } from "./visibility.js";
 
 /** `void`: the migration is not copying at present, or the chunk is done already. */
@@ -54,9 +55,10 @@ export class ChunkCopier {
       const rows = await this.read(work, buffer, signal);
       const writeStart = Date.now();
       await hooks.at("chunk:after-read", detail);
-      const written = await connections.use(ref.target, "target", signal, (session) =>
-        this.write(session, work, buffer, rows, { readMs: writeStart - readStart, writeStart }),
-      );
+      const times = { readMs: writeStart - readStart, writeStart };
+      const written = await connections.use(ref.target, "target", signal, (session) => this.write(session, work, buffer, rows, times)).catch(async (error: unknown) => {
+        throw await refusedSinceChanged(this.context, work.migration.spec.source, work.table, error, signal);
+      });
       await hooks.at("chunk:after-commit", detail);
       return written ? { kind: "copied", rows: rows.rows } : { kind: "void" };
     } finally {
@@ -139,10 +141,4 @@ export class ChunkCopier {
 /** The later of two positions of one history; on a failed over source they are compared the same way. */
 function latest(a: string, b: string): string {
   return positionCovers(a, b) ? a : b;
-}
-
-/** Unknown table or column: the table's shape is not the one that the copy was planned with. */
-function tableChanged(error: unknown, table: MigrationTable): unknown {
-  if (!(error instanceof DroverError) || ![1054, 1146, 1049, 1051, 1176].includes(error.errno ?? 0)) return error;
-  return new DroverError("TABLE_CHANGED", `${table.source.schema}.${table.source.table} was changed on the source while it was being copied`, { errno: error.errno, cause: error });
 }

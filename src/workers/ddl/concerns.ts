@@ -11,6 +11,10 @@ export interface KnownTables {
   list: readonly MigrationTable[];
   /** Whether the table's definition is newer than the statement. */
   hasSeen(table: MigrationTable): boolean;
+  /** Whether chunks of the table may have been read behind the statement: then its rows are not as they were before it. */
+  wasReadBehind(table: MigrationTable): boolean;
+  /** Source and target are of two families (MySQL, MariaDB): a statement of one need not mean the same to the other. */
+  twoFamilies: boolean;
   selection: SelectionMap;
 }
 

@@ -46,6 +46,8 @@ export async function restartTable(context: EngineContext, ref: MigrationRef, nu
     if (migration.spec.mode !== "copy") return "missing";
     throw new DroverError("STATEMENT_REFUSED", `${migration.spec.source}: the table ${schema}.${name} is gone`, { cure: "remove the migration and start it without this table" });
   }
+  if (migration.spec.options.ddl === "stop" && table.phase !== "pending")
+    throw new DroverError("DDL_UNSUPPORTED", `there was DDL on ${schema}.${name} while it was being copied, and the migration stops at DDL (options.ddl)`, { cure: 'start the migration anew with options.ddl "apply"' });
   if (table.phase !== "pending" && !(await startOver(context, ref, table, signal))) return "not-due";
   await endOldBuilds(context, ref, table, signal);
   return await createPending(context, ref, number, signal);

@@ -64,7 +64,7 @@ class Execute {
     const { statement, scope, context } = this;
     const ignoreCase = await this.ask(readIgnoreCase);
     const known = await readStatementText({ ...statement, sqlMode: BigInt(statement.sqlMode), text: statement.sql }, ignoreCase, this.ask);
-    const plan = planStatement(known.statement, this.knownTables(ignoreCase), statement.withRows);
+    const plan = planStatement(known.statement, this.knownTables(ignoreCase, await this.twoFamilies()), statement.withRows);
     const joining = await this.findJoining(plan);
     context.log.info({ migration: scope.ref.migration, gtid: statement.gtid, statement: known.statement.kind, restarted: plan.restarted.length, joining: joining.length }, "DDL of the source");
     return await withDdlLock(context, scope.ref, this.signal, async (session) => {
@@ -74,15 +74,23 @@ class Execute {
     });
   }
 
-  private knownTables(ignoreCase: boolean): KnownTables {
+  private async twoFamilies(): Promise<boolean> {
+    const { connections } = this.context;
+    const source = await this.ask(async (session) => session.isMariaDb);
+    return source !== (await connections.use(this.scope.ref.target, "target", this.signal, async (session) => session.isMariaDb));
+  }
+
+  private knownTables(ignoreCase: boolean, twoFamilies: boolean): KnownTables {
     const { tables, migration } = this.scope;
     const selection = new SelectionMap(migration.spec, ignoreCase);
-    const seen = new Set(tables.filter((table) => Position.parse(table.startPosition).contains(this.statement.gtid)).map((table) => table.number));
+    const behind = (position: string | null) => position !== null && Position.parse(position).contains(this.statement.gtid);
     return {
       list: tables,
       selection,
       find: (name) => tables.find((table) => selection.sameTable(table.source, name)),
-      hasSeen: (table) => seen.has(table.number),
+      hasSeen: (table) => behind(table.startPosition),
+      wasReadBehind: (table) => behind(table.copiedPosition),
+      twoFamilies,
     };
   }
 

@@ -29,7 +29,11 @@ async function decide(binlog: BinlogStatement, scope: StatementScope, signal: Ab
   const text = { ...binlog, text: binlog.sql.toString("latin1") };
   const statement = await known(readStatementText(text, tables.ignoreCase, (work) => connections.use(spec.source, "source", signal, work)), gtid);
   const selection = new SelectionMap(spec, tables.ignoreCase);
-  const lookUp: KnownTables = { find: (name) => tables.get(name.schema, name.table), list: tables.list, hasSeen: (table) => tables.isSkipped(table), selection };
+  const lookUp: KnownTables = {
+    find: (name) => tables.get(name.schema, name.table), list: tables.list, selection, hasSeen: (table) => tables.isSkipped(table),
+    // What these two decide is the executor's.
+    wasReadBehind: () => false, twoFamilies: false,
+  };
   const concerns = concernsOf(statement, lookUp);
   if (concerns.tables.length === 0 && concerns.joining.length === 0 && !concerns.schema) return "ignore";
   requireFollowable(statement, concerns, migration, gtid);

@@ -41,6 +41,13 @@ const NOTHING: TargetPlan = { run: null, touched: [], ambiguous: false, changed:
 
 /** @param withRows rows of the same transaction follow the statement */
 export function planStatement(statement: Statement, known: KnownTables, withRows: boolean): TargetPlan {
+  const plan = planKind(statement, known, withRows);
+  // What a chunk read behind the statement would be changed by it once more.
+  if (!plan.changed.some(({ table }) => known.wasReadBehind(table))) return plan;
+  return { ...plan, run: null, touched: [], changed: [], restarted: [...plan.restarted, ...plan.changed] };
+}
+
+function planKind(statement: Statement, known: KnownTables, withRows: boolean): TargetPlan {
   const followed = (name: TableName) => {
     const table = known.find(name);
     return table !== undefined && !known.hasSeen(table) ? table : null;
@@ -80,8 +87,10 @@ function planAlter(statement: Extract<Statement, { kind: "alter" }>, known: Know
   if (move !== null && move.removed.length > 0) return move;
   const self = move?.changed[0] ?? move?.restarted[0] ?? unchanged(table);
   // Rows that come from a table or a file that the target does not have, or in an order that it need not have.
-  const elsewhere = statement.refills || (statement.exchange !== null && exchanged === null);
-  if (elsewhere || (move !== null && move.restarted.length > 0)) return { ...NOTHING, restarted: [self, ...other] };
+  const elsewhere = statement.refills || (statement.exchange !== null && exchanged === null) || known.twoFamilies;
+  // Rows that the filter left out may be wanted now, and the other way round.
+  const filtered = table.where !== null || exchanged?.where != null;
+  if (elsewhere || filtered || (move !== null && move.restarted.length > 0)) return { ...NOTHING, restarted: [self, ...other] };
   const names = [{ at: statement.table, as: table.target }];
   if (statement.renameTo !== null) names.push({ at: statement.renameTo, as: self.target });
   if (statement.exchange !== null && exchanged !== null) names.push({ at: statement.exchange, as: exchanged.target });
@@ -108,7 +117,7 @@ function planCreate(statement: Extract<Statement, { kind: "create" }>, known: Kn
   if (selected === null) return NOTHING;
   const like = statement.like === null ? undefined : known.find(nameOf(statement.like));
   const likeKnown = like !== undefined && !known.hasSeen(like);
-  if (statement.filled || withRows || statement.orReplace || (statement.like !== null && !likeKnown)) return { ...NOTHING, joining: [selected] };
+  if (statement.filled || withRows || statement.orReplace || known.twoFamilies || (statement.like !== null && !likeKnown)) return { ...NOTHING, joining: [selected] };
   const names = [{ at: statement.table, as: selected.target }];
   if (statement.like !== null && like !== undefined) names.push({ at: statement.like, as: like.target });
   return {

@@ -3,6 +3,7 @@ import { addIndexStatements } from "../../shared/columns/create-statement.js";
 import { readTableDefinition } from "../../shared/columns/read-table.js";
 import { DroverError } from "../../shared/errors.js";
 import { sql, textLiteral, type ByteSql } from "../../shared/mysql/bytes.js";
+import { executedPosition } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
@@ -25,7 +26,10 @@ export async function buildIndexes(context: EngineContext, ref: MigrationRef, nu
     if (now?.generation !== table.generation) return;
     throw error;
   }
-  await connections.use(ref.target, "target", signal, (session) => state.tables.setPhase(session, ref.migration, table, "copied"));
+  const { spec } = await connections.use(ref.target, "target", signal, (session) => state.migrations.require(session, ref.migration));
+  // All chunks are done. DDL up to here may have come before some of their reads.
+  const position = await connections.use(spec.source, "source", signal, executedPosition);
+  await connections.use(ref.target, "target", signal, (session) => state.tables.setCopied(session, ref.migration, table, position));
 }
 
 async function build(context: EngineContext, ref: MigrationRef, table: MigrationTable, signal: AbortSignal): Promise<void> {

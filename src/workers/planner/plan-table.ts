@@ -9,6 +9,7 @@ import type { Session } from "../../shared/mysql/session.js";
 import type { KeyRange } from "../../shared/state/chunks.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
+import { tableChanged } from "../copy/table-changed.js";
 
 /** The planner stops when this many chunks wait, and is called again when fewer than half of them are left. */
 export const PLAN_AHEAD = 64;
@@ -33,7 +34,9 @@ export async function planTable(context: EngineContext, ref: MigrationRef, numbe
     if (table.planned) return true;
     if (migration.phase !== "copying" || table.phase === "pending" || work.waiting >= PLAN_AHEAD) return false;
     const rows = chunkRows(migration.spec.options, table, work.measured);
-    const cut = await connections.use(migration.spec.source, "source", signal, (session) => cutPortion(session, table, rows));
+    const cut = await connections.use(migration.spec.source, "source", signal, (session) => cutPortion(session, table, rows)).catch((error: unknown) => {
+      throw tableChanged(error, table);
+    });
     await connections.transaction(ref.target, "target", signal, async (session) => {
       const first = await state.chunks.nextNumber(session, ref.migration, number);
       if (await state.tables.recordPlan(session, ref.migration, table, cut)) await state.chunks.add(session, ref.migration, number, first, cut.ranges);

@@ -3,6 +3,7 @@
  * again: positions and definitions are recorded before the first table is created, and only a table that is still
  * `pending` is created.
  */
+import { readTableDefinition } from "../../shared/columns/read-table.js";
 import { DroverError } from "../../shared/errors.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
 import { executedPosition } from "../../shared/mysql/position.js";
@@ -44,7 +45,7 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
         number: i + 1, source: name, target, where, definition,
         // With mode `follow` the rows are there already, as of the start position.
         startPosition: spec.mode === "follow" ? position : startPosition,
-        phase: "pending", planned: false, plannedTo: null, lastKey: null, deferredIndexes: [], overlay: false, generation: 0,
+        phase: "pending", planned: false, plannedTo: null, lastKey: null, deferredIndexes: [], overlay: false, generation: 0, copiedPosition: null,
         rowsEstimated: definition.rowsEstimated,
       });
     }
@@ -83,7 +84,13 @@ async function createTarget(context: EngineContext, ref: MigrationRef, migration
     const table = await state.tables.require(session, ref.migration, number);
     if (table.phase !== "pending") return;
     await connections.use(spec.source, "source", signal, (source) => ensureTargetSchema(source, session, table.source.schema, table.target.schema));
-    if (spec.mode === "follow") return await state.tables.put(session, ref.migration, { ...table, phase: "copied", planned: true });
+    if (spec.mode === "follow") {
+      // The target's table is as of the start position, its shape too; the source's may have been altered since.
+      const present = await readTableDefinition(session, table.target.schema, table.target.table);
+      if (present === null)
+        throw new DroverError("PREFLIGHT_FAILED", `the target table ${table.target.schema}.${table.target.table} does not exist`, { cure: "mode follow needs the tables as of the start position; copy them first" });
+      return await state.tables.put(session, ref.migration, { ...table, definition: { ...present, ...table.source }, phase: "copied", planned: true });
+    }
     const prepared = await prepareTarget(session, table, spec.options.existingTarget, (deferredIndexes) => state.tables.put(session, ref.migration, { ...table, deferredIndexes }));
     await state.tables.put(session, ref.migration, { ...table, ...prepared, phase: "planning" });
   });

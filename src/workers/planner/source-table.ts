@@ -30,7 +30,7 @@ export async function readSourceTable(session: Session, name: TableName): Promis
 }
 
 /** Whether two readings show the same shape; statistics and the AUTO_INCREMENT counter do not count. */
-function sameDefinition(a: TableDefinition, b: TableDefinition): boolean {
+export function sameDefinition(a: TableDefinition, b: TableDefinition): boolean {
   return shape(a) === shape(b);
 }
 

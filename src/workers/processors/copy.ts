@@ -40,22 +40,26 @@ export function createCopyProcessor(context: ProcessorContext): JobFunction {
   /** FENCE_MOVED starts over, a changed table starts over as a whole, a refusing server is counted. */
   const judgeChunkError = async (ref: MigrationRef, table: number, chunk: number, error: unknown, signal: AbortSignal): Promise<unknown> => {
     if (!(error instanceof DroverError)) return error;
-    if (error.code === "TABLE_CHANGED") {
-      await restartTable(context, ref, table, signal);
-      await ensureJobs(context, [requests.advance(ref)]);
-      return error;
-    }
+    if (error.code === "TABLE_CHANGED") return await startOver(ref, table, error, signal);
     if (error.code !== "SERVER_BUSY") return error;
     const attempts = await context.connections.use(ref.target, "target", signal, (session) => context.state.chunks.countAttempt(session, ref.migration, table, chunk));
     if (attempts < MAX_CHUNK_ATTEMPTS) return error;
     return new DroverError("POISON", `chunk ${chunk} of table ${table} failed ${attempts} times: ${error.message}`, { errno: error.errno, sqlState: error.sqlState });
   };
 
+  const startOver = async (ref: MigrationRef, table: number, error: unknown, signal: AbortSignal): Promise<unknown> => {
+    await restartTable(context, ref, table, signal);
+    await ensureJobs(context, [requests.advance(ref)]);
+    return error;
+  };
+
   const run = async (job: Job, signal: AbortSignal): Promise<unknown> => {
     if (job.name === "chunk") return await chunkJob(job.data, signal);
     if (job.name === "plan") {
       const { table, ...ref } = parseJob(copyJobs, "plan", job.data);
-      const planned = await planTable(context, ref, table, signal);
+      const planned = await planTable(context, ref, table, signal).catch(async (error: unknown) => {
+        throw error instanceof DroverError && error.code === "TABLE_CHANGED" ? await startOver(ref, table, error, signal) : error;
+      });
       await ensureJobs(context, [...(await chunkWindow(context, ref, signal)), requests.advance(ref)]);
       return { planned };
     }
