@@ -91,8 +91,9 @@ export class DdlScene implements AsyncDisposable {
     const place = (name: string) => options.rename?.[name] ?? name;
     const differences = target.filter((name) => !source.some((other) => place(other) === name)).map((name) => `${name} is on the target only`);
     for (const name of source) {
-      if (!target.includes(place(name))) differences.push(`${name} is not on the target`);
-      else differences.push(...contentDifferences(name, await this.content("source", from, name), await this.content("target", to, place(name))));
+      if (!target.includes(place(name))) {
+        if (!(options.optional?.(name) ?? false)) differences.push(`${name} is not on the target`);
+      } else differences.push(...contentDifferences(name, await this.content("source", from, name), await this.content("target", to, place(name))));
     }
     return differences;
   }
@@ -128,6 +129,8 @@ export interface ComparedTables {
   only?: string[];
   ignore?: string[];
   targetIgnore?: string[];
+  /** Tables of the source that need not be on the target. */
+  optional?: (name: string) => boolean;
 }
 
 interface Content {
