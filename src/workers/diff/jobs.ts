@@ -1,4 +1,5 @@
 /** The jobs that a diff needs in the queue `diff`. All of them can be made again from the state schema (promise 3). */
+import { freeEndedIds } from "../processors/ensure-jobs.js";
 import type { Queue } from "bullmq";
 import { jobIds } from "../../shared/queues.js";
 import { DiffState } from "../../shared/state/diff-state.js";
@@ -62,13 +63,7 @@ function repairId(ref: MigrationRef, diffId: string): string {
 
 async function put(queue: Queue, jobs: readonly DiffJob[], replaceEnded: boolean): Promise<void> {
   if (jobs.length === 0) return;
-  if (replaceEnded) {
-    await Promise.all(jobs.map(async ({ opts }) => {
-      const state = await queue.getJobState(opts.jobId);
-      // `unknown` is no job, or one that is in no list after Redis lost a part of its keys: it would never run, and keep its id.
-      if (state === "failed" || state === "completed" || state === "unknown") await queue.remove(opts.jobId);
-    }));
-  }
+  if (replaceEnded) await freeEndedIds(queue, jobs.map(({ opts }) => opts.jobId));
   await queue.addBulk(jobs as DiffJob[]);
 }
 

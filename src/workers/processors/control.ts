@@ -16,7 +16,7 @@ export function createControlProcessor(context: ProcessorContext): JobFunction {
   /** An error of planning belongs to the migration, not to the job: the next turn of the reconciler tries again. */
   const advance = async (ref: MigrationRef, signal: AbortSignal) => {
     try {
-      await ensureJobs(context, await advanceMigration(context, ref, signal));
+      await ensureJobs(context, await advanceMigration(context, ref, signal), { replaceEnded: true });
     } catch (error) {
       if (!(error instanceof DroverError)) throw error;
       if (error.kind === "aborted") throw error;

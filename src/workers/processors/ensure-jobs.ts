@@ -1,16 +1,33 @@
 /** Puts requested jobs into their queues; a job of the same id that is there already is left alone. */
+import type { Queue } from "bullmq";
 import type { QueueName } from "../../shared/queues.js";
 import type { JobRequest } from "../control/job-request.js";
 import type { ProcessorContext } from "./context.js";
 
-export async function ensureJobs(context: Pick<ProcessorContext, "queues">, requests: readonly JobRequest[]): Promise<void> {
+/**
+ * Frees the ids of jobs that ended and kept them, and of those that are in no list after Redis lost a part of its keys
+ * (`unknown`): such a job would never run, and no other could have its id.
+ */
+export async function freeEndedIds(queue: Queue, ids: readonly string[]): Promise<void> {
+  await Promise.all(ids.map(async (id) => {
+    const state = await queue.getJobState(id);
+    if (state === "failed" || state === "completed" || state === "unknown") await queue.remove(id);
+  }));
+}
+
+/** @param options.replaceEnded also where a job of that id failed: for the reconciler, since it costs a look at each */
+export async function ensureJobs(context: Pick<ProcessorContext, "queues">, requests: readonly JobRequest[], options: { replaceEnded?: boolean } = {}): Promise<void> {
   const byQueue = new Map<QueueName, JobRequest[]>();
   for (const request of requests) {
     const list = byQueue.get(request.queue);
     if (list) list.push(request);
     else byQueue.set(request.queue, [request]);
   }
-  await Promise.all([...byQueue].map(([queue, list]) => context.queues[queue].addBulk(list.map((r) => ({ name: r.name, data: r.data, opts: { jobId: r.id } })))));
+  await Promise.all([...byQueue].map(async ([name, list]) => {
+    const queue = context.queues[name];
+    if (options.replaceEnded) await freeEndedIds(queue, list.map((r) => r.id));
+    await queue.addBulk(list.map((r) => ({ name: r.name, data: r.data, opts: { jobId: r.id } })));
+  }));
 }
 
 /** Failed jobs keep their ids, and a job of that id could not be added again: they go when a migration is resumed. */
