@@ -6,7 +6,7 @@ export interface KillFigures {
   worker: string;
   /** Share of the rows that had been copied, 0 to 1. */
   atShare: number;
-  /** Jobs that it had been working on, by queue: each was started over by another worker. */
+  /** Jobs that it had been working on, by their kind: each was started over by another worker. */
   takenOver: Record<string, number>;
   /** About how many rows were read and written twice: those of its chunks. */
   redoneRows: number;
@@ -54,8 +54,9 @@ export class Victim {
     if (this.#killedAt === undefined) return null;
     await this.#death;
     const takenOver: Record<string, number> = {};
-    for (const { queue } of this.#takeovers) takenOver[String(queue)] = (takenOver[String(queue)] ?? 0) + 1;
-    const chunks = this.#takeovers.filter((line) => String(line["id"]).startsWith("chunk.")).length;
+    // a job's id begins with what the job does: `chunk.shop.1.12`, `tail.shop`
+    const kinds = this.#takeovers.map((line) => String(line["id"]).split(".", 1)[0] ?? "");
+    for (const kind of kinds) takenOver[kind] = (takenOver[kind] ?? 0) + 1;
     const rows = status.tables.reduce((sum, table) => sum + table.rowsCopied, 0);
     const all = status.tables.reduce((sum, table) => sum + table.chunksDone, 0);
     const last = this.#takeovers.at(-1);
@@ -63,7 +64,7 @@ export class Victim {
       worker: this.name,
       atShare: this.#killedShare,
       takenOver,
-      redoneRows: all === 0 ? 0 : Math.round((chunks * rows) / all),
+      redoneRows: all === 0 ? 0 : Math.round(((takenOver["chunk"] ?? 0) * rows) / all),
       seconds: last === undefined ? null : (last.at - this.#killedAt) / 1000,
     };
   }
