@@ -1,8 +1,8 @@
 /** Whether a failed read or write of a copy failed because the source's table is not the one any more that the copy was planned with. */
-import { readTableDefinition } from "../../shared/columns/read-table.js";
 import { DroverError } from "../../shared/errors.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext } from "../context.js";
+import { presentTable } from "../planner/present-table.js";
 import { sameDefinition } from "../planner/source-table.js";
 
 /** Unknown column, table, schema or index. */
@@ -17,8 +17,8 @@ export function tableChanged(error: unknown, table: MigrationTable): unknown {
 /** The error of a write as TABLE_CHANGED, when the source's table has changed: the target's cannot hold what was read. */
 export async function refusedSinceChanged(context: EngineContext, source: string, table: MigrationTable, error: unknown, signal: AbortSignal): Promise<unknown> {
   if (!(error instanceof DroverError) || (error.code !== "ROW_REFUSED" && error.code !== "STATEMENT_REFUSED")) return error;
-  const now = await context.connections.use(source, "source", signal, (session) => readTableDefinition(session, table.source.schema, table.source.table));
-  return now !== null && sameDefinition(now, table.definition) ? error : changedError(table, error);
+  const now = await presentTable(context, source, table.source, signal);
+  return now !== null && sameDefinition(now.definition, table.definition) ? error : changedError(table, error);
 }
 
 function changedError(table: MigrationTable, cause: DroverError): DroverError {

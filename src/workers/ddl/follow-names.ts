@@ -5,7 +5,6 @@
  * leaves the migration, its target with it: what a later statement gives to a selected name joins again. So each of
  * these steps may be done twice, and in what state of the source it is done does not matter.
  */
-import { readTableDefinition } from "../../shared/columns/read-table.js";
 import type { TableName } from "../../shared/columns/table-definition.js";
 import { qualified, sql } from "../../shared/mysql/bytes.js";
 import type { SelectedTable } from "../../shared/selection/selected-table.js";
@@ -13,10 +12,10 @@ import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { endOldBuilds } from "../planner/build-indexes.js";
-import { readSourceTable } from "../planner/source-table.js";
 import type { Concerns } from "./concerns.js";
 import { withDdlLock } from "./ddl-lock.js";
 import { addTable } from "./joined-table.js";
+import { presentTable } from "../planner/present-table.js";
 import type { RenamedTable } from "./renamed-tables.js";
 import { restartTable } from "./restart-table.js";
 import type { SelectionMap } from "./selection-map.js";
@@ -61,9 +60,7 @@ async function leave(context: EngineContext, ref: MigrationRef, names: NamesToFo
 /** `absent`: the source has no table of that name; if it had one, the statement that ended it is still to come. */
 async function join(context: EngineContext, ref: MigrationRef, migration: Migration, selected: SelectedTable, signal: AbortSignal): Promise<"joined" | "absent" | "not-due"> {
   const { connections, state } = context;
-  const found = await connections.use(migration.spec.source, "source", signal, async (source) =>
-    (await readTableDefinition(source, selected.source.schema, selected.source.table)) === null ? null : await readSourceTable(source, selected.source),
-  );
+  const found = await presentTable(context, migration.spec.source, selected.source, signal);
   if (found === null) return "absent";
   const number = await connections.transaction(ref.target, "target", signal, async (session) => {
     await state.fence.require(session, ref.migration, "update");

@@ -20,9 +20,9 @@ import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { endOldBuilds } from "../planner/build-indexes.js";
-import { readSourceTable } from "../planner/source-table.js";
 import { ensureTargetSchema, recreateTarget, SMALL_TABLE_ROWS } from "../planner/target-table.js";
 import { withDdlLock } from "./ddl-lock.js";
+import { presentTable } from "../planner/present-table.js";
 
 /**
  * `restarted`: its chunks are to be planned now, and the backlog's chain is void.
@@ -41,8 +41,7 @@ export async function restartTable(context: EngineContext, ref: MigrationRef, nu
   const { migration, table } = found;
   if (migration.phase !== "copying" || table === undefined) return "not-due";
   const { schema, table: name } = table.source;
-  const present = await connections.use(migration.spec.source, "source", signal, (source) => readTableDefinition(source, schema, name));
-  if (present === null) {
+  if ((await presentTable(context, migration.spec.source, table.source, signal)) === null) {
     if (migration.spec.mode !== "copy") return "missing";
     throw new DroverError("STATEMENT_REFUSED", `${migration.spec.source}: the table ${schema}.${name} is gone`, { cure: "remove the migration and start it without this table" });
   }
@@ -78,12 +77,9 @@ async function createPending(context: EngineContext, ref: MigrationRef, number: 
       const table = (await state.tables.list(session, ref.migration)).find((t) => t.number === number);
       if (migration.phase !== "copying" || table === undefined) return "not-due";
       if (table.phase !== "pending") return "restarted";
-      const source = await connections.use(migration.spec.source, "source", signal, async (s) => {
-        if ((await readTableDefinition(s, table.source.schema, table.source.table)) === null) return null;
-        await ensureTargetSchema(s, session, table.source.schema, table.target.schema);
-        return await readSourceTable(s, table.source);
-      });
+      const source = await presentTable(context, migration.spec.source, table.source, signal);
       if (source === null) return "missing";
+      await connections.use(migration.spec.source, "source", signal, (s) => ensureTargetSchema(s, session, table.source.schema, table.target.schema));
       if (source.definition.key === null)
         throw new DroverError("DDL_UNSUPPORTED", `the table cannot be followed: ${whyNoKey(source.definition)}`, { cure: "give it a primary key on the source, then resume" });
       const fresh: MigrationTable = { ...table, ...source, rowsEstimated: source.definition.rowsEstimated };

@@ -16,10 +16,10 @@ import type { Session } from "../../shared/mysql/session.js";
 import type { StateChange, StatementContext, StatementExecutor } from "../apply/statement-executor.js";
 import type { EngineContext } from "../context.js";
 import { ensureTargetSchema } from "../planner/target-table.js";
-import { readSourceTable, type SourceTable } from "../planner/source-table.js";
 import { readIgnoreCase } from "../tail/shape-difference.js";
 import type { KnownTables } from "./concerns.js";
 import { withDdlLock } from "./ddl-lock.js";
+import { presentTable } from "../planner/present-table.js";
 import { recordPlan, type JoiningTable, type PlanResult } from "./record-plan.js";
 import { rewriteStatement } from "./rewrite-statement.js";
 import { SelectionMap } from "./selection-map.js";
@@ -98,10 +98,7 @@ class Execute {
   private async findJoining(plan: TargetPlan): Promise<JoiningTable[]> {
     const found: JoiningTable[] = [];
     for (const selected of plan.joining) {
-      const source = await this.ask(async (session): Promise<SourceTable | null> => {
-        const { schema, table } = selected.source;
-        return (await readTableDefinition(session, schema, table)) === null ? null : await readSourceTable(session, selected.source);
-      });
+      const source = await presentTable(this.context, this.scope.migration.spec.source, selected.source, this.signal);
       if (source !== null) found.push({ selected, ...source });
     }
     return found;

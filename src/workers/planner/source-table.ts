@@ -40,6 +40,6 @@ function shape(definition: TableDefinition): string {
 
 async function requireDefinition(session: Session, name: TableName): Promise<TableDefinition> {
   const definition = await readTableDefinition(session, name.schema, name.table);
-  if (definition === null) throw new DroverError("STATEMENT_REFUSED", `${session.server}: there is no table ${name.schema}.${name.table}`);
+  if (definition === null) throw new DroverError("STATEMENT_REFUSED", `${session.server}: there is no table ${name.schema}.${name.table}`, { errno: 1146 });
   return definition;
 }
