@@ -2,7 +2,7 @@
 import { addIndexStatements } from "../../shared/columns/create-statement.js";
 import { readTableDefinition } from "../../shared/columns/read-table.js";
 import { DroverError } from "../../shared/errors.js";
-import { sql, textLiteral, type ByteSql } from "../../shared/mysql/bytes.js";
+import { qualified, sql, type ByteSql } from "../../shared/mysql/bytes.js";
 import { executedPosition } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
@@ -60,12 +60,15 @@ function indexName(clause: string): string {
 /** A killed worker's ALTER goes on in the server; two at once would wait for each other's metadata lock, and so would a DROP. */
 export async function endOldBuilds(context: EngineContext, ref: MigrationRef, table: MigrationTable, signal: AbortSignal): Promise<void> {
   const { connections } = context;
-  const pattern = `ALTER TABLE \`${table.target.schema}\`.\`${table.target.table}\` ADD %`.replaceAll("\\", "\\\\").replaceAll("_", "\\_");
-  const old = await connections.use(ref.target, "target", signal, (session) =>
-    session.rows(sql`SELECT ID AS id FROM information_schema.PROCESSLIST
-      WHERE USER=SUBSTRING_INDEX(CURRENT_USER(),'@',1) AND ID<>CONNECTION_ID() AND INFO LIKE ${textLiteral(pattern)}`),
-  );
-  for (const { id } of old) {
+  const { schema, table: name } = table.target;
+  const start = Buffer.from(sql`ALTER TABLE ${qualified(schema, name)} ADD `, "latin1").toString("utf8");
+  const old = await connections.use(ref.target, "target", signal, async (session) => {
+    const [own] = await session.rows("SELECT SUBSTRING_INDEX(USER(),'@',1) AS user, CONNECTION_ID() AS id" as ByteSql);
+    // Not information_schema.PROCESSLIST: MySQL 9 refuses to read it (3854) while any session runs a statement with raw bytes, as ours do.
+    const sessions = await session.rows("SHOW FULL PROCESSLIST" as ByteSql);
+    return sessions.filter((s) => s["User"] === own?.["user"] && s["Id"] !== own?.["id"] && s["Info"]?.startsWith(start)).map((s) => s["Id"]);
+  });
+  for (const id of old) {
     await connections.use(ref.target, "target", signal, (session) => session.run(`KILL ${Number(id)}` as ByteSql)).catch((error: unknown) => {
       // 1094: it ended by itself meanwhile.
       if (!(error instanceof DroverError) || error.errno !== 1094) throw error;
