@@ -103,8 +103,8 @@ export class BacklogChain {
     return total < 0 ? null : total;
   }
 
-  async head(index = 0): Promise<ChainHead | null> {
-    const raw = await this.redis.lindex(this.key("chain"), index);
+  async head(): Promise<ChainHead | null> {
+    const raw = await this.redis.lindex(this.key("chain"), 0);
     return raw === null ? null : { info: JSON.parse(raw) as BatchInfo, raw };
   }
 
@@ -126,11 +126,6 @@ export class BacklogChain {
    */
   async waitForBell(blocking: Redis, seconds: number): Promise<void> {
     await blocking.blpop(this.key("bell"), seconds);
-  }
-
-  /** Wakes whoever waits for the bell. */
-  async ring(): Promise<void> {
-    await this.redis.rpush(this.key("bell"), "1");
   }
 
   async size(): Promise<BacklogSize> {

@@ -151,9 +151,8 @@ export class DiffChunkStore {
     return row && rows > 0 ? rows / Math.max(0.001, numberOf(row, "seconds")) : null;
   }
 
-  /** @param diff null: of all diffs of the migration */
-  async remove(session: Session, migration: string, diff: string | null): Promise<void> {
-    await session.run(sql`DELETE FROM ${this.table} WHERE migration=${id(migration)}${(diff === null ? "" : sql` AND diff=${id(diff)}`) as ByteSql}`);
+  async remove(session: Session, migration: string, diff: string): Promise<void> {
+    await session.run(sql`DELETE FROM ${this.table} WHERE migration=${id(migration)} AND diff=${id(diff)}`);
   }
 
   private of(migration: string, diff: string): ByteSql {

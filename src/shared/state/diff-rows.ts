@@ -54,9 +54,8 @@ export class DiffRowStore {
     await session.run(sql`UPDATE ${this.table} SET repaired_at=${NOW} WHERE ${this.of(migration, diff)} AND table_number=${table} AND chunk=${chunk} AND number IN (${numbers.join(",") as ByteSql})`);
   }
 
-  /** @param diff null: of all diffs of the migration */
-  async remove(session: Session, migration: string, diff: string | null): Promise<void> {
-    await session.run(sql`DELETE FROM ${this.table} WHERE migration=${id(migration)}${(diff === null ? "" : sql` AND diff=${id(diff)}`) as ByteSql}`);
+  async remove(session: Session, migration: string, diff: string): Promise<void> {
+    await session.run(sql`DELETE FROM ${this.table} WHERE migration=${id(migration)} AND diff=${id(diff)}`);
   }
 
   private of(migration: string, diff: string): ByteSql {

@@ -25,12 +25,4 @@ export class DiffState {
     await this.chunks.remove(session, migration, diff);
     await this.rows.remove(session, migration, diff);
   }
-
-  /** Forgets all diffs of a migration, in the caller's transaction. */
-  async removeAll(session: Session, migration: string): Promise<void> {
-    await this.diffs.removeAll(session, migration);
-    await this.tables.remove(session, migration, null);
-    await this.chunks.remove(session, migration, null);
-    await this.rows.remove(session, migration, null);
-  }
 }

@@ -70,8 +70,7 @@ export class DiffTableStore {
     return (await session.rows(sql`SELECT 1 FROM ${this.table} WHERE migration=${id(migration)} AND diff=${id(diff)} AND planned=0 LIMIT 1`)).length === 0;
   }
 
-  /** @param diff null: of all diffs of the migration */
-  async remove(session: Session, migration: string, diff: string | null): Promise<void> {
-    await session.run(sql`DELETE FROM ${this.table} WHERE migration=${id(migration)}${(diff === null ? "" : sql` AND diff=${id(diff)}`) as ByteSql}`);
+  async remove(session: Session, migration: string, diff: string): Promise<void> {
+    await session.run(sql`DELETE FROM ${this.table} WHERE migration=${id(migration)} AND diff=${id(diff)}`);
   }
 }

@@ -127,10 +127,6 @@ export class DiffStore {
     await session.run(sql`DELETE FROM ${this.table} WHERE ${this.one(migration, diff)}`);
   }
 
-  async removeAll(session: Session, migration: string): Promise<void> {
-    await session.run(sql`DELETE FROM ${this.table} WHERE migration=${id(migration)}`);
-  }
-
   private one(migration: string, diff: string): ByteSql {
     return sql`migration=${id(migration)} AND diff=${id(diff)}`;
   }

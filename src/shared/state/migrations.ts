@@ -13,8 +13,6 @@ export const WORKING_PHASES: readonly Phase[] = ["planning", "copying", "catchin
 export interface Migration {
   id: string;
   spec: MigrationSpec;
-  /** The spec as it was written, to compare a second `start` with. */
-  specText: string;
   phase: Phase;
   /** Where `resume` goes on. */
   resumePhase: WorkingPhase;
@@ -92,12 +90,10 @@ export class MigrationStore {
 }
 
 function migrationOf(row: TextRecord): Migration {
-  const specText = textOf(row, "spec");
   const catchUpAt = isoOf(row, "catch_up_at");
   return {
     id: textOf(row, "id"),
-    spec: parseMigrationSpec(JSON.parse(specText)),
-    specText,
+    spec: parseMigrationSpec(JSON.parse(textOf(row, "spec"))),
     phase: textOf(row, "phase") as Phase,
     resumePhase: textOf(row, "resume_phase") as WorkingPhase,
     catchUp: catchUpAt === null ? null : { position: textOf(row, "catch_up_position"), at: catchUpAt },

@@ -102,10 +102,6 @@ export class TableStore {
     // Nothing changed but the row matched counts as 0 affected rows; a plan step always changes something.
     return done.affectedRows === 1;
   }
-
-  async removeAll(session: Session, migration: string): Promise<void> {
-    await session.run(sql`DELETE FROM ${this.table} WHERE migration=${id(migration)}`);
-  }
 }
 
 function tableOf(row: TextRecord): MigrationTable {

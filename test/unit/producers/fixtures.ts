@@ -13,7 +13,7 @@ const spec = { id: "shop", source: "SRC", target: "DST", tables: [{ schema: "sho
 export function migration(changes: Partial<Migration> = {}): Migration {
   const at = new Date(NOW).toISOString();
   return {
-    id: "shop", spec: parseMigrationSpec(spec), specText: JSON.stringify(spec), phase: "copying", resumePhase: "copying", catchUp: null,
+    id: "shop", spec: parseMigrationSpec(spec), phase: "copying", resumePhase: "copying", catchUp: null,
     error: null, progressAt: at, startedAt: at, copiedAt: null, updatedAt: at, ...changes,
   };
 }
