@@ -49,6 +49,7 @@ function detail(side: Side): Record<string, unknown> {
   const names = [...new Set(side.figures.flatMap((figure) => Object.keys(figure.cpuSeconds)))];
   return {
     seconds: side.figures.map((figure) => round(figure.seconds)),
+    othersCpuSeconds: side.figures.map((figure) => figure.othersCpuSeconds),
     cpuSeconds: Object.fromEntries(names.map((name) => [name, round(median(side.figures.map((figure) => figure.cpuSeconds[name] ?? 0)))])),
   };
 }

@@ -52,7 +52,7 @@ export async function benchCopy(options: BenchOptions, { source, target, redis }
         await one.copy();
         const usage = stop();
         one.figures.push({ ...usage, rows: await requireEqual(one.name, source, target) });
-        progress(`run ${run + 1}: ${one.name}: ${Math.round(options.rows / usage.seconds)} rows/s in ${usage.seconds.toFixed(1)} s, CPU ${JSON.stringify(usage.cpuSeconds)}`);
+        progress(`run ${run + 1}: ${one.name}: ${Math.round(options.rows / usage.seconds)} rows/s in ${usage.seconds.toFixed(1)} s, CPU ${JSON.stringify(usage.cpuSeconds)}, others ${usage.othersCpuSeconds}`);
         if (one === mine) await drover.forget("copy");
       } catch (error) {
         if (one === mine) throw error;

@@ -51,7 +51,7 @@ export async function benchDiff(options: BenchOptions, { source, target, redis }
         await one.compare();
         const usage = stop();
         one.figures.push({ ...usage, rows });
-        progress(`run ${run + 1}: ${one.name}: ${Math.round(rows / usage.seconds)} rows/s in ${usage.seconds.toFixed(1)} s, CPU ${JSON.stringify(usage.cpuSeconds)}`);
+        progress(`run ${run + 1}: ${one.name}: ${Math.round(rows / usage.seconds)} rows/s in ${usage.seconds.toFixed(1)} s, CPU ${JSON.stringify(usage.cpuSeconds)}, others ${usage.othersCpuSeconds}`);
       } catch (error) {
         if (one === mine) throw error;
         one.failure = reasonOf(error);

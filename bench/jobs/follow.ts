@@ -66,7 +66,7 @@ export async function benchFollow(options: BenchOptions, servers: BenchServers):
         await one.rest();
         await requireEqual(one.name, source, one.server);
         one.figures.push({ ...usage, rows });
-        progress(`run ${run + 1}: ${one.name}: ${Math.round(rows / usage.seconds)} row changes/s in ${usage.seconds.toFixed(1)} s, CPU ${JSON.stringify(usage.cpuSeconds)}`);
+        progress(`run ${run + 1}: ${one.name}: ${Math.round(rows / usage.seconds)} row changes/s in ${usage.seconds.toFixed(1)} s, CPU ${JSON.stringify(usage.cpuSeconds)}, others ${usage.othersCpuSeconds}`);
       } catch (error) {
         if (one === mine) throw error;
         one.failure = reasonOf(error);
