@@ -45,8 +45,8 @@ export class Connections {
   }
 
   /**
-   * Runs `work` with a session. It goes back to the pool only when `work` succeeded and left no transaction open;
-   * otherwise it is destroyed, which ends whatever it held on the server.
+   * Runs `work` with a session. It goes back to the pool only when `work` succeeded; otherwise it is destroyed, which ends
+   * whatever it held on the server. That no transaction is open when `work` returns is for `work` to see to: nobody looks.
    * @throws DroverError CONNECTION_LOST, STATEMENT_REFUSED, ABORTED, or what `work` throws
    */
   async use<T>(name: string, role: SessionRole, signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {

@@ -1,13 +1,8 @@
 /** The chunks of a migration: half-open key ranges `(lower, upper]`, done or not. */
+import type { KeyRange } from "../keys/key-predicate.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session } from "../mysql/session.js";
 import { NOW, blob, blobOf, hexOf, id, numberOf } from "./values.js";
-
-export interface KeyRange {
-  /** Text rows of the key cells; null is an open end. */
-  lower: Buffer | null;
-  upper: Buffer | null;
-}
 
 export interface Chunk extends KeyRange {
   table: number;

@@ -4,7 +4,7 @@
  * else meanwhile can never be meant. The servers' own time limits would end these sessions a little later.
  */
 import type { ByteSql } from "../../shared/mysql/bytes.js";
-import { DroverError } from "../../shared/errors.js";
+import { killSession } from "../../shared/mysql/kill-session.js";
 import type { EngineContext } from "../context.js";
 
 /** Session ids of workers of this deployment on one server, with the worker they belong to. Needs no privilege: they are of our own account. */
@@ -27,14 +27,9 @@ export async function killOrphans(context: EngineContext, server: string, check:
   let killed = 0;
   for (const { id, worker } of workers) {
     if (worker == null || !isDead(worker)) continue;
-    try {
-      await connections.use(server, "target", signal, (session) => session.run(`KILL ${Number(id)}` as ByteSql));
-      killed += 1;
-      log.info({ server, worker, session: Number(id) }, "ended the session of a dead worker");
-    } catch (error) {
-      // 1094: it ended by itself meanwhile.
-      if (!(error instanceof DroverError) || error.errno !== 1094) throw error;
-    }
+    if (!(await connections.use(server, "target", signal, (session) => killSession(session, Number(id))))) continue;
+    killed += 1;
+    log.info({ server, worker, session: Number(id) }, "ended the session of a dead worker");
   }
   return killed;
 }

@@ -2,8 +2,8 @@
 import type { TableDefinition } from "../../shared/columns/table-definition.js";
 import { BINARY_NAMES, FILTER_NAMES, chunkSelect } from "../../shared/keys/chunk-select.js";
 import { keyOf } from "../../shared/keys/key-of.js";
+import type { KeyRange } from "../../shared/keys/key-predicate.js";
 import type { Session } from "../../shared/mysql/session.js";
-import type { KeyRange } from "../../shared/state/chunks.js";
 import type { RowBuffer } from "../target/row-buffer.js";
 
 export interface ReadLimits {
@@ -20,7 +20,6 @@ export interface ChunkRows {
   /** The key of the last row when the read ended before the range did; the rest is `(stoppedAt, upper]`. */
   stoppedAt: Buffer | null;
 }
-
 
 /** How many rows pass between two looks at the clock. */
 const CLOCK_STRIDE = 64;

@@ -3,6 +3,7 @@ import { addIndexStatements } from "../../shared/columns/create-statement.js";
 import { readTableDefinition } from "../../shared/columns/read-table.js";
 import { DroverError } from "../../shared/errors.js";
 import { qualified, sql, type ByteSql } from "../../shared/mysql/bytes.js";
+import { killSession } from "../../shared/mysql/kill-session.js";
 import { executedPosition } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
@@ -68,10 +69,5 @@ export async function endOldBuilds(context: EngineContext, ref: MigrationRef, ta
     const sessions = await session.rows("SHOW FULL PROCESSLIST" as ByteSql);
     return sessions.filter((s) => s["User"] === own?.["user"] && s["Id"] !== own?.["id"] && s["Info"]?.startsWith(start)).map((s) => s["Id"]);
   });
-  for (const id of old) {
-    await connections.use(ref.target, "target", signal, (session) => session.run(`KILL ${Number(id)}` as ByteSql)).catch((error: unknown) => {
-      // 1094: it ended by itself meanwhile.
-      if (!(error instanceof DroverError) || error.errno !== 1094) throw error;
-    });
-  }
+  for (const id of old) await connections.use(ref.target, "target", signal, (session) => killSession(session, Number(id)));
 }

@@ -4,9 +4,9 @@
  */
 import type { MigrationOptions } from "../../shared/contracts/spec.js";
 import { boundaryQuery, maxKeyQuery } from "../../shared/keys/boundary-query.js";
+import type { KeyRange } from "../../shared/keys/key-predicate.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
 import type { Session } from "../../shared/mysql/session.js";
-import type { KeyRange } from "../../shared/state/chunks.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { tableChanged } from "../copy/table-changed.js";
