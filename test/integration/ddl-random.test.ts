@@ -41,37 +41,52 @@ class Dice {
 
 const TYPES = ["INT", "BIGINT UNSIGNED", "VARCHAR(30)", "TEXT", "DECIMAL(10,2)", "DATETIME(3)", "VARBINARY(20)", "DOUBLE", "VARCHAR(30) CHARACTER SET latin1", "ENUM('a','b')", "JSON", "INT NOT NULL DEFAULT 7", "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP"];
 
-/** Many of these fail because there is no such table or column; what matters is what gets into the binlog. */
-function ddl(dice: Dice): string {
-  const names = ["a", "b", "c", "d", "e", "_x", "_y"];
-  const t = dice.pick(names);
-  const u = dice.pick(names);
-  const column = () => dice.pick(["v", "w", "x", "y", "z"]);
+/** Tables of the source and their columns. */
+type Known = ReadonlyMap<string, readonly string[]>;
+
+/** Some of these fail, for want of a key or of a value that can be converted; what matters is what gets into the binlog. */
+function ddl(dice: Dice, known: Known): string {
+  const all = ["a", "b", "c", "d", "e", "_x", "_y"];
+  const there = [...known.keys()].filter((name) => all.includes(name));
+  const t = there.length === 0 ? "a" : dice.pick(there);
+  const u = there.length === 0 ? "b" : dice.pick(there);
+  const free = dice.pick(all.filter((name) => !known.has(name)));
+  const old = () => dice.pick((known.get(t) ?? ["v"]).filter((name) => name !== "id"));
+  const fresh = () => dice.pick(["v", "w", "x", "y", "z"].filter((name) => known.get(t)?.includes(name) !== true));
   const kinds: (() => string)[] = [
-    () => `ALTER TABLE ${t} ADD ${column()} ${dice.pick(TYPES)}`,
-    () => `ALTER TABLE ${t} ADD ${column()} ${dice.pick(TYPES)} FIRST, DROP COLUMN ${column()}`,
-    () => `ALTER TABLE ${t} DROP COLUMN ${column()}`,
-    () => `ALTER TABLE ${t} RENAME COLUMN ${column()} TO ${column()}`,
+    () => `ALTER TABLE ${t} ADD ${fresh()} ${dice.pick(TYPES)}`,
+    () => `ALTER TABLE ${t} ADD ${fresh()} ${dice.pick(TYPES)} FIRST, DROP COLUMN ${old()}`,
+    () => `ALTER TABLE ${t} DROP COLUMN ${old()}`,
+    () => `ALTER TABLE ${t} RENAME COLUMN ${old()} TO ${fresh()}`,
     () => `ALTER TABLE ${t} RENAME COLUMN v TO w, RENAME COLUMN w TO v`,
-    () => `ALTER TABLE ${t} MODIFY ${column()} ${dice.pick(TYPES)}`,
-    () => `ALTER TABLE ${t} CHANGE ${column()} ${column()} ${dice.pick(TYPES)} AFTER id`,
-    () => `ALTER TABLE ${t} ADD INDEX (${column()})`,
+    () => `ALTER TABLE ${t} MODIFY ${old()} ${dice.pick(TYPES)}`,
+    () => `ALTER TABLE ${t} CHANGE ${old()} ${fresh()} ${dice.pick(TYPES)} AFTER id`,
+    () => `ALTER TABLE ${t} ADD INDEX (${old()})`,
     () => `ALTER TABLE ${t} MODIFY id ${dice.pick(["INT", "BIGINT", "BIGINT UNSIGNED"])} NOT NULL`,
     () => `ALTER TABLE ${t} CONVERT TO CHARACTER SET ${dice.pick(["utf8mb4", "latin1"])}`,
-    () => `ALTER TABLE ${t} ADD ${column()} INT AUTO_INCREMENT UNIQUE`,
-    () => `ALTER TABLE ${t} ADD ${column()} INT, RENAME TO ${u}`,
+    () => `ALTER TABLE ${t} ADD ${fresh()} INT AUTO_INCREMENT UNIQUE`,
+    () => `ALTER TABLE ${t} ADD ${fresh()} INT, RENAME TO ${free}`,
+    () => `ALTER TABLE ${t} DROP PRIMARY KEY, ADD PRIMARY KEY (id)`,
     () => `TRUNCATE ${t}`,
-    () => `RENAME TABLE ${t} TO ${u}`,
+    () => `RENAME TABLE ${t} TO ${free}`,
     () => `RENAME TABLE ${t} TO swap, ${u} TO ${t}, swap TO ${u}`,
-    () => `RENAME TABLE ${t} TO ${u}, ${dice.pick(names)} TO ${t}`,
+    () => `RENAME TABLE ${t} TO ${free}, ${u} TO ${t}`,
     () => `DROP TABLE IF EXISTS ${t}`,
-    () => `CREATE TABLE ${t} (id INT PRIMARY KEY, v VARCHAR(40), ts TIMESTAMP NULL)`,
-    () => `CREATE TABLE IF NOT EXISTS ${t} LIKE ${u}`,
-    () => `CREATE TABLE ${t} (PRIMARY KEY (id)) SELECT id, v FROM ${u}`,
+    () => `DROP TABLE ${t}; CREATE TABLE ${t} (id INT PRIMARY KEY, v VARCHAR(40)); INSERT INTO ${t} VALUES (1, 'anew')`,
+    () => `CREATE TABLE ${free} (id INT PRIMARY KEY, v VARCHAR(40), ts TIMESTAMP NULL)`,
+    () => `CREATE TABLE IF NOT EXISTS ${dice.chance(0.5) ? t : free} LIKE ${u}`,
+    () => `CREATE TABLE ${free} (PRIMARY KEY (id)) SELECT * FROM ${u}`,
     () => `CREATE OR REPLACE VIEW view_${t} AS SELECT 1`,
-    () => `CREATE TABLE _new LIKE ${t}; ALTER TABLE _new ADD ${column()} INT; INSERT INTO _new (id, v) SELECT id, v FROM ${t}; RENAME TABLE ${t} TO _old, _new TO ${t}; DROP TABLE _old`,
+    () => `CREATE TABLE _new LIKE ${t}; ALTER TABLE _new ADD ${fresh()} INT; INSERT INTO _new (id) SELECT id FROM ${t}; RENAME TABLE ${t} TO _old, _new TO ${t}; DROP TABLE _old`,
   ];
   return dice.pick(kinds)();
+}
+
+async function knownTables(scene: DdlScene): Promise<Known> {
+  const rows = await scene.ctx.source.query("SELECT TABLE_NAME AS name, COLUMN_NAME AS col FROM information_schema.COLUMNS WHERE TABLE_SCHEMA=? ORDER BY 1, ORDINAL_POSITION", [scene.ctx.schema]);
+  const known = new Map<string, string[]>();
+  for (const row of rows) known.set(String(row["name"]), [...(known.get(String(row["name"])) ?? []), String(row["col"])]);
+  return known;
 }
 
 function write(dice: Dice): string {
@@ -100,8 +115,8 @@ it.each(Array.from({ length: SEEDS }, (_, i) => FIRST + i))("seed %i", async (se
   await sleep(dice.number(1500));
   for (let step = 0; step < STEPS; step++) {
     for (let i = dice.number(4); i > 0; i--) await scene.source(write(dice)).catch(() => undefined);
-    if (dice.chance(0.6)) for (const statement of ddl(dice).split("; ")) await scene.source(statement).catch(() => undefined);
-    if (dice.chance(0.15)) await sleep(dice.number(2000));
+    if (dice.chance(0.6)) for (const statement of ddl(dice, await knownTables(scene)).split("; ")) await scene.source(statement).catch(() => undefined);
+    if (dice.chance(0.2)) await sleep(dice.number(2000));
   }
   failing = false;
   expect(await scene.differences({ optional: (name) => name.startsWith("_") })).toEqual([]);

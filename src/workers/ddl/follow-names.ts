@@ -7,6 +7,7 @@
  */
 import type { TableName } from "../../shared/columns/table-definition.js";
 import { qualified, sql } from "../../shared/mysql/bytes.js";
+import { Position } from "../../shared/mysql/position.js";
 import type { SelectedTable } from "../../shared/selection/selected-table.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
@@ -22,6 +23,8 @@ import type { SelectionMap } from "./selection-map.js";
 
 export interface NamesToFollow {
   migration: Migration;
+  /** Of the statement. */
+  gtid: string;
   concerns: Concerns;
   renamed: readonly RenamedTable[];
   selection: SelectionMap;
@@ -30,7 +33,15 @@ export interface NamesToFollow {
 /** @returns whether anything changed; `not-due` when the migration is not copying any more */
 export async function followNames(context: EngineContext, ref: MigrationRef, names: NamesToFollow, signal: AbortSignal): Promise<"changed" | "unchanged" | "not-due"> {
   let changed = false;
+  const { connections, state } = context;
+  const now = await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
   for (const table of names.concerns.tables) {
+    // A chunk read was faster than the tail, and the table has started over already.
+    const latest = now.find((t) => t.number === table.number);
+    if (latest !== undefined && latest.generation !== table.generation && latest.phase !== "pending" && Position.parse(latest.startPosition).contains(names.gtid)) {
+      changed = true;
+      continue;
+    }
     const outcome = await restartTable(context, ref, table.number, signal);
     if (outcome === "not-due") return "not-due";
     if (outcome === "missing" && !(await leave(context, ref, names, table, signal))) return "not-due";

@@ -1,7 +1,7 @@
 /** What the tail does about a statement: by its grammar, the followed tables, the migration's phase and its policy. */
+import type { MigrationSpec } from "../../shared/contracts/spec.js";
 import { DroverError } from "../../shared/errors.js";
 import type { BinlogStatement } from "../binlog/events.js";
-import type { Migration } from "../../shared/state/migrations.js";
 import type { StatementDecision, StatementPolicy, StatementScope } from "../tail/statements.js";
 import { concernsOf, nameOf, type Concerns, type KnownTables } from "./concerns.js";
 import { followNames } from "./follow-names.js";
@@ -17,15 +17,8 @@ export function createStatementPolicy(): StatementPolicy {
 }
 
 async function decide(binlog: BinlogStatement, scope: StatementScope, signal: AbortSignal): Promise<StatementDecision> {
-  const { context, ref, tables, gtid } = scope;
+  const { context, ref, spec, tables, gtid } = scope;
   const { connections, state } = context;
-  const { migration, fence } = await connections.use(ref.target, "target", signal, async (session) => ({
-    migration: await state.migrations.require(session, ref.migration),
-    fence: await state.fence.require(session, ref.migration),
-  }));
-  const { spec, phase } = migration;
-  // Paused or stopped: the tail sees it by itself.
-  if (phase !== "copying" && phase !== "catching-up" && phase !== "streaming") return "restarted";
   const text = { ...binlog, text: binlog.sql.toString("latin1") };
   const statement = await known(readStatementText(text, tables.ignoreCase, (work) => connections.use(spec.source, "source", signal, work)), gtid);
   const selection = new SelectionMap(spec, tables.ignoreCase);
@@ -36,22 +29,26 @@ async function decide(binlog: BinlogStatement, scope: StatementScope, signal: Ab
   };
   const concerns = concernsOf(statement, lookUp);
   if (concerns.tables.length === 0 && concerns.joining.length === 0 && !concerns.schema) return "ignore";
-  requireFollowable(statement, concerns, migration, gtid);
-  if (statement.kind === "rows" || spec.options.ddl === "ignore") return "ignore";
-  if (phase !== "copying") return "barrier";
+  requireFollowable(statement, concerns, spec, gtid);
+  if (spec.options.ddl === "ignore") return "ignore";
+  // The phase of now: it may have changed since the tail began.
+  const migration = await connections.use(ref.target, "target", signal, (session) => state.migrations.require(session, ref.migration));
+  if (migration.phase === "catching-up" || migration.phase === "streaming") return "barrier";
+  // Paused or stopped: the tail sees it by itself.
+  if (migration.phase !== "copying") return "restarted";
   if (statement.kind === "alter-schema") {
     await connections.use(ref.target, "target", signal, (session) => alterTargetSchema(session, selection.targetSchema(statement.schema), statement));
     return "ignore";
   }
-  const outcome = await followNames(context, ref, { migration, concerns, renamed: renamedTables(statement, lookUp), selection }, signal);
+  const outcome = await followNames(context, ref, { migration, gtid, concerns, renamed: renamedTables(statement, lookUp), selection }, signal);
   if (outcome === "unchanged") return "ignore";
-  context.log.info({ migration: ref.migration, gtid, epoch: fence.epoch, tables: concerns.tables.map((t) => `${t.source.schema}.${t.source.table}`) }, "DDL during the copy: these tables start over");
+  context.log.info({ migration: ref.migration, gtid, tables: concerns.tables.map((t) => `${t.source.schema}.${t.source.table}`) }, "DDL during the copy: these tables start over");
   // Not copying any more: the next lease meets the statement again and makes a barrier of it.
   return "restarted";
 }
 
 /** @throws DroverError DDL_UNSUPPORTED for what stops a migration */
-function requireFollowable(statement: Statement, concerns: Concerns, migration: Migration, gtid: string): void {
+function requireFollowable(statement: Statement, concerns: Concerns, spec: MigrationSpec, gtid: string): void {
   const names = [...concerns.tables.map((table) => table.source), ...concerns.joining].map((name) => `${name.schema}.${name.table}`).join(", ");
   if (statement.kind === "rows")
     throw new DroverError("DDL_UNSUPPORTED", `transaction ${gtid} changes rows of ${names} in statement format: the binlog does not tell which`, {
@@ -61,7 +58,7 @@ function requireFollowable(statement: Statement, concerns: Concerns, migration: 
     throw new DroverError("DDL_UNSUPPORTED", `transaction ${gtid} has ${statement.unsupported} in a statement on ${nameText(nameOf(statement.table))}`, {
       cure: "MERGE tables are not followed: leave the table out of the migration",
     });
-  if (migration.spec.options.ddl === "stop" && names !== "")
+  if (spec.options.ddl === "stop" && names !== "")
     throw new DroverError("DDL_UNSUPPORTED", `transaction ${gtid} is DDL on ${names}, and the migration stops at DDL (options.ddl)`, {
       cure: 'start the migration anew with options.ddl "apply"',
     });

@@ -1,4 +1,5 @@
 /** What the tail does about a statement in the binlog. */
+import type { MigrationSpec } from "../../shared/contracts/spec.js";
 import type { BinlogStatement } from "../binlog/events.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import type { FollowedTables } from "./followed-tables.js";
@@ -12,6 +13,7 @@ export type StatementDecision = "ignore" | "barrier" | "restarted";
 export interface StatementScope {
   context: EngineContext;
   ref: MigrationRef;
+  spec: MigrationSpec;
   tables: FollowedTables;
   /** The transaction that the statement is in. */
   gtid: string;

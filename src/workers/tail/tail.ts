@@ -188,7 +188,8 @@ class Tail implements BinlogHandler {
   /** The policy may ask the servers, so the reader waits for it. */
   private async decide(undecided: Undecided, signal: AbortSignal): Promise<void> {
     const { statement, transaction } = undecided;
-    const decision = await this.options.policy.decide(statement, { context: this.context, ref: this.ref, tables: this.tables, gtid: transaction.gtid }, signal);
+    const scope = { context: this.context, ref: this.ref, spec: this.migration.spec, tables: this.tables, gtid: transaction.gtid };
+    const decision = await this.options.policy.decide(statement, scope, signal);
     this.undecided = null;
     if (decision === "ignore") {
       if (undecided.committed) this.committed(transaction);

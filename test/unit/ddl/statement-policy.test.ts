@@ -30,14 +30,14 @@ async function decide(sql: string, setting: Setting = {}): Promise<string> {
   const migration = { id: "m", spec, phase: setting.phase ?? "streaming" };
   const context = {
     connections: { use: (_name: string, _role: string, _signal: AbortSignal, work: (session: unknown) => unknown) => Promise.resolve(work({})) },
-    state: { migrations: { require: () => Promise.resolve(migration) }, fence: { require: () => Promise.resolve({ epoch: 1 }) } },
+    state: { migrations: { require: () => Promise.resolve(migration) } },
   } as unknown as EngineContext;
   const tables = new FollowedTables(setting.tables ?? [table("orders"), { ...table("lines", true), number: 2 }], Position.parse(`${UUID}:1-9`), { ignoreCase: setting.ignoreCase ?? false, collations: new Map() }, () => undefined);
   tables.beginTransaction(`${UUID}:10`);
   const statement: BinlogStatement = {
     sql: Buffer.from(sql), schema: "shop", clientCollation: 255, connectionCollation: 255, serverCollation: 255, sqlMode: 0n, timestamp: "0", timeZone: null, utf8mb4Collation: 255, explicitDefaults: null, withRows: false,
   };
-  return await createStatementPolicy().decide(statement, { context, ref: { migration: "m", target: "DST" }, tables, gtid: `${UUID}:10` }, new AbortController().signal);
+  return await createStatementPolicy().decide(statement, { context, spec, ref: { migration: "m", target: "DST" }, tables, gtid: `${UUID}:10` }, new AbortController().signal);
 }
 
 describe("the policy while streaming", () => {
