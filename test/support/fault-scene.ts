@@ -31,6 +31,7 @@ export class FaultScene implements AsyncDisposable {
   readonly schema = `${this.id}_db`;
   readonly stateSchema = `${this.id}_state`;
   readonly client: DroverClient;
+  /** A test may put another server in a place: one that was failed over to. */
   readonly servers: SceneServers;
   /** Overrides of the workers' settings, for those that start from now on. */
   readonly overrides: Record<string, string> = {};
