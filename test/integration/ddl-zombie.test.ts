@@ -29,7 +29,7 @@ it("a zombie's TRUNCATE: its session holds the lock that the next one needs, or 
     ] as const);
     await scene.source("TRUNCATE t");
     const to = await connections.use("SRC", "source", signal, executedPosition);
-    const info: BatchInfo = { epoch: fence.epoch, seq: fence.seq + 1, from: fence.position, to, rows: 0, transactions: 1, sourceTime: 0, barrier: true };
+    const info: BatchInfo = { chain: "c", epoch: fence.epoch, seq: fence.seq + 1, from: fence.position, to, rows: 0, transactions: 1, sourceTime: 0, barrier: true };
     const statement: BatchStatement = {
       gtid: `${to.split(":")[0]}:${to.split("-").at(-1)}`, sql: "TRUNCATE t", schema: ctx.schema, clientCollation: 255, connectionCollation: 255, serverCollation: 255, sqlMode: "0",
       timestamp: "0", timeZone: null, utf8mb4Collation: 255, explicitDefaults: null, withRows: false,
@@ -47,7 +47,7 @@ it("a zombie's TRUNCATE: its session holds the lock that the next one needs, or 
     const change = await createStatementExecutor(base).execute(statement, scope, signal);
     await connections.transaction("DST", "target", signal, async (session) => {
       await change(session);
-      await state.fence.advance(session, "m", { ...info, rowsPerSecond: 0, position: to });
+      await state.fence.advance(session, "m", { ...info, partial: false, rowsPerSecond: 0, position: to });
     });
     await ctx.target.query(`INSERT INTO ${ctx.schema}.t VALUES (1, 'behind it')`);
     wake();

@@ -118,7 +118,7 @@ export class DiffScene implements AsyncDisposable {
     const to = position ?? (await this.onSource(executedPosition));
     await this.context.connections.transaction("DST", "target", this.ending.signal, async (session) => {
       const fence = await this.context.state.fence.require(session, this.ref.migration, "update");
-      await this.context.state.fence.advance(session, this.ref.migration, { seq: fence.seq + 1, position: to, rows: 1, transactions: 1, rowsPerSecond: 1, sourceTime: Date.now() });
+      await this.context.state.fence.advance(session, this.ref.migration, { seq: fence.seq + 1, position: to, partial: false, rows: 1, transactions: 1, rowsPerSecond: 1, sourceTime: Date.now() });
     });
   }
 

@@ -4,7 +4,7 @@
  */
 import { expect, test } from "vitest";
 import { encodeBatch } from "../../src/shared/backlog/batch.js";
-import { BacklogChain, type Tip } from "../../src/shared/backlog/chain.js";
+import { BacklogChain } from "../../src/shared/backlog/chain.js";
 import { textRow } from "../../src/shared/columns/text-row.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { createLogger } from "../../src/shared/logger.js";
@@ -105,12 +105,11 @@ test("I2: a batch is applied once, in order, and only where it begins at the fen
   const chain = new BacklogChain(ctx.redis, ctx.prefix, "m");
   const put = (id: string, v: string) => encodeBatch({ tables: [{ number: 1, deletes: [], puts: [textRow([Buffer.from(id), Buffer.from(v)])] }], statement: null });
   const uuid = "11111111-1111-1111-1111-111111111111";
-  const tip: Tip = { epoch: fence.epoch, seq: fence.seq, position: fence.position };
   const info = { rows: 1, transactions: 1, sourceTime: 1 };
-  await chain.reset(tip);
-  expect(await chain.append(tip, { ...info, epoch: tip.epoch, seq: 1, from: tip.position, to: `${uuid}:1` }, put("1", "one"))).toBeGreaterThan(0);
+  const tip = await chain.reset({ epoch: fence.epoch, seq: fence.seq, position: fence.position });
+  expect(await chain.append(tip, { ...info, chain: tip.chain, epoch: tip.epoch, seq: 1, from: tip.position, to: `${uuid}:1` }, put("1", "one"))).toBeGreaterThan(0);
   // A zombie tail that begins where this one began.
-  expect(await chain.append(tip, { ...info, epoch: tip.epoch, seq: 1, from: tip.position, to: `${uuid}:9` }, put("1", "zombie"))).toBeNull();
+  expect(await chain.append(tip, { ...info, chain: tip.chain, epoch: tip.epoch, seq: 1, from: tip.position, to: `${uuid}:9` }, put("1", "zombie"))).toBeNull();
   const raw = await ctx.redis.lindex(`${ctx.prefix}:backlog:m:chain`, 0);
   const apply = async () => {
     const blocking = ctx.redis.duplicate();
@@ -128,8 +127,8 @@ test("I2: a batch is applied once, in order, and only where it begins at the fen
   await apply();
   expect(await targetRows(ctx)).toBe("1later 2b 3c 4d 5e");
   // A chain that does not fit the fence is thrown away, not applied.
-  await ctx.redis.rpush(`${ctx.prefix}:backlog:m:chain`, JSON.stringify({ ...info, epoch: tip.epoch, seq: 2, from: `${uuid}:7`, to: `${uuid}:8` }));
-  await ctx.redis.set(`${ctx.prefix}:backlog:m:batch:2`, put("2", "wrong"));
+  await ctx.redis.rpush(`${ctx.prefix}:backlog:m:chain`, JSON.stringify({ ...info, chain: tip.chain, epoch: tip.epoch, seq: 2, from: `${uuid}:7`, to: `${uuid}:8` }));
+  await ctx.redis.set(`${ctx.prefix}:backlog:m:batch:${tip.chain}:2`, put("2", "wrong"));
   await apply();
   expect(await targetRows(ctx)).toBe("1later 2b 3c 4d 5e");
   expect(await chain.tip()).toBeNull();

@@ -41,6 +41,10 @@ export interface Batch {
 
 /** What the chain says of a batch; no row values. */
 export interface BatchInfo {
+  /** The chain that it stands in (`Tip.chain`). */
+  chain: string;
+  /** It ends within a transaction, of which more is to come. */
+  part?: boolean;
   /** The fence's epoch in which it was cut; void in any other. */
   epoch: number;
   /** The fence's `seq` after this batch. */

@@ -16,6 +16,12 @@ export interface Fence {
   position: string;
   /** The backlog reached its limit during the copy: applying goes first until it is drained. */
   draining: boolean;
+  /**
+   * The latest batch was a part of a transaction. That transaction is in the binlog, but a SELECT need not see it yet: what is
+   * read now could be older than the part, and the parts to come do not bring it back. So nothing is read for the target
+   * until the transaction is whole.
+   */
+  partial: boolean;
   appliedRows: number;
   appliedTransactions: number;
   rowsPerSecond: number;
@@ -25,6 +31,7 @@ export interface Fence {
 }
 
 export interface FenceAdvance {
+  partial: boolean;
   seq: number;
   position: string;
   rows: number;
@@ -40,8 +47,10 @@ export class FenceStore {
     this.table = `${identifier(schema)}.fence` as ByteSql;
   }
 
+  /** The first epoch is the time: that of a removed migration of the same id, whose zombies may still wake, never comes again. */
   async create(session: Session, migration: string, position: string): Promise<void> {
-    await session.run(sql`INSERT IGNORE INTO ${this.table} (migration, epoch, seq, position, updated_at) VALUES (${id(migration)}, 1, 0, ${text(position)}, ${NOW})`);
+    await session.run(sql`INSERT IGNORE INTO ${this.table} (migration, epoch, seq, position, updated_at)
+      VALUES (${id(migration)}, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED), 0, ${text(position)}, ${NOW})`);
   }
 
   /** @param lock `share` for chunk writes (they may run side by side), `update` for whoever moves the fence */
@@ -54,6 +63,7 @@ export class FenceStore {
       seq: numberOf(row, "seq"),
       position: textOf(row, "position"),
       draining: row["draining"] === "1",
+      partial: row["partial"] === "1",
       appliedRows: numberOf(row, "applied_rows"),
       appliedTransactions: numberOf(row, "applied_transactions"),
       rowsPerSecond: numberOf(row, "rows_per_second"),
@@ -71,7 +81,7 @@ export class FenceStore {
 
   /** Moves the fence inside the caller's transaction, which holds its lock. */
   async advance(session: Session, migration: string, to: FenceAdvance): Promise<void> {
-    await session.run(sql`UPDATE ${this.table} SET seq=${to.seq}, position=${text(to.position)}, applied_rows=applied_rows+${to.rows},
+    await session.run(sql`UPDATE ${this.table} SET seq=${to.seq}, partial=${to.partial ? 1 : 0}, position=${text(to.position)}, applied_rows=applied_rows+${to.rows},
       applied_transactions=applied_transactions+${to.transactions}, rows_per_second=${to.rowsPerSecond}, source_time=${to.sourceTime}, updated_at=${NOW}
       WHERE migration=${id(migration)}`);
   }

@@ -75,6 +75,7 @@ function tableStatements(schema: ByteSql): ByteSql[] {
       seq BIGINT NOT NULL,
       position ${TEXT} NOT NULL,
       draining BOOL NOT NULL DEFAULT 0,
+      partial BOOL NOT NULL DEFAULT 0,
       applied_rows BIGINT NOT NULL DEFAULT 0,
       applied_transactions BIGINT NOT NULL DEFAULT 0,
       rows_per_second DOUBLE NOT NULL DEFAULT 0,

@@ -72,8 +72,8 @@ class Applier {
     while (Date.now() < end) {
       const scope = await this.currentScope(signal);
       const { phase } = scope.migration;
-      if (phase === "copying" ? !scope.fence.draining : phase !== "catching-up" && phase !== "streaming") return "not-due";
-      if (phase === "copying" && (await this.drained(scope))) {
+      if (phase === "copying" ? !scope.fence.draining && !scope.fence.partial : phase !== "catching-up" && phase !== "streaming") return "not-due";
+      if (phase === "copying" && !scope.fence.partial && (await this.drained(scope))) {
         await this.context.connections.use(this.ref.target, "target", signal, (s) => this.context.state.fence.setDraining(s, this.ref.migration, false));
         return "drained";
       }
@@ -136,13 +136,13 @@ class Applier {
       }
       const rowsPerSecond = this.measure(info.rows);
       await state.fence.advance(session, this.ref.migration, {
-        seq: info.seq, position: info.to, rows: info.rows, transactions: info.transactions, rowsPerSecond,
+        seq: info.seq, position: info.to, partial: info.part === true, rows: info.rows, transactions: info.transactions, rowsPerSecond,
         sourceTime: info.sourceTime === 0 ? fence.sourceTime : info.sourceTime,
       });
       await change?.(session);
       await hooks.at("batch:before-commit", { migration: this.ref.migration, seq: info.seq });
       await session.run("COMMIT" as ByteSql);
-      if (this.scope) this.scope.fence = { ...fence, seq: info.seq, position: info.to };
+      if (this.scope) this.scope.fence = { ...fence, seq: info.seq, position: info.to, partial: info.part === true };
       return true;
     });
   }
@@ -165,7 +165,7 @@ class Applier {
     const { fence } = scope;
     // Another applier may have been at work: look again before anything is thrown away.
     if (info.epoch === fence.epoch && (info.seq <= fence.seq || (info.seq === fence.seq + 1 && info.from === fence.position))) return;
-    await this.options.chain.clear();
+    await this.options.chain.clear(head);
   }
 
   private async drained(scope: Scope): Promise<boolean> {

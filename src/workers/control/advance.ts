@@ -39,7 +39,7 @@ export async function chunkWindow(context: EngineContext, ref: MigrationRef, sig
   return await connections.use(ref.target, "target", signal, async (session) => {
     const migration = await state.migrations.read(session, ref.migration);
     const fence = await state.fence.read(session, ref.migration);
-    if (migration?.phase !== "copying" || fence === null || fence.draining) return [];
+    if (migration?.phase !== "copying" || fence === null || fence.draining || fence.partial) return [];
     return await openWindow(context, session, ref, migration);
   });
 }
@@ -61,7 +61,7 @@ async function advanceCopy(context: EngineContext, ref: MigrationRef, migration:
     const jobs: JobRequest[] = [];
     if (migration.spec.mode !== "copy") jobs.push(requests.tail(ref));
     // While the backlog is drained the fence moves, and every chunk read would be void.
-    if (fence.draining) return [...jobs, requests.apply(ref)];
+    if (fence.draining || fence.partial) return [...jobs, requests.apply(ref)];
     let open = 0;
     for (const table of tables) {
       const job = tableJob(ref, table, totals.get(table.number));

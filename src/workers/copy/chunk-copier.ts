@@ -71,7 +71,7 @@ export class ChunkCopier {
     const { state } = this.context;
     const migration = await state.migrations.require(session, ref.migration);
     const fence = await state.fence.require(session, ref.migration);
-    if (migration.phase !== "copying" || fence.draining) return null;
+    if (migration.phase !== "copying" || fence.draining || fence.partial) return null;
     const table = await state.tables.read(session, ref.migration, tableNumber);
     const chunk = await state.chunks.read(session, ref.migration, tableNumber, chunkNumber);
     if (table === null || chunk === null || chunk.done) return null;

@@ -63,7 +63,7 @@ async function write(work: ChunkWork, keys: readonly string[], source: Rows, bef
   return await sides.use("target", async (session) => {
     await session.run("BEGIN" as ByteSql);
     const fence = await context.state.fence.require(session, ref.migration, "share");
-    const result = fence.seq !== before.seq || fence.epoch !== before.epoch ? "moved" : await writeLocked(session, work, keys, source);
+    const result = fence.partial || fence.seq !== before.seq || fence.epoch !== before.epoch ? "moved" : await writeLocked(session, work, keys, source);
     await session.run((Array.isArray(result) ? "COMMIT" : "ROLLBACK") as ByteSql);
     return result;
   });

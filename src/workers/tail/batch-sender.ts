@@ -20,7 +20,7 @@ export interface SenderOptions {
   onPressure: (stop: boolean) => void;
 }
 
-export type NewBatch = Omit<BatchInfo, "epoch" | "seq" | "from">;
+export type NewBatch = Omit<BatchInfo, "chain" | "epoch" | "seq" | "from">;
 
 
 export class BatchSender {
@@ -88,13 +88,13 @@ export class BatchSender {
     try {
       for (let next = this.queue[0]; next && !this.closed; next = this.queue[0]) {
         const { batch, payload } = next;
-        const info: BatchInfo = { ...batch, epoch: this.tip.epoch, seq: this.tip.seq + 1, from: this.tip.position };
+        const info: BatchInfo = { ...batch, chain: this.tip.chain, epoch: this.tip.epoch, seq: this.tip.seq + 1, from: this.tip.position };
         const detail = { migration: this.options.migration, seq: info.seq };
         await this.options.hooks.at("batch:before-enqueue", detail);
         const total = await this.options.chain.append(this.tip, info, payload);
         if (total === null) throw new DroverError("FENCE_MOVED", "another tail has taken over, or Redis was emptied");
         await this.options.hooks.at("batch:after-enqueue", detail);
-        this.tip = { epoch: info.epoch, seq: info.seq, position: info.to, ...(info.barrier === true ? { barrier: true } : {}) };
+        this.tip = { chain: info.chain, epoch: info.epoch, seq: info.seq, position: info.to, ...(info.barrier === true ? { barrier: true } : {}) };
         this.queue.shift();
         this.waitingBytes -= payload.length;
         this.backlogBytes = total;

@@ -27,9 +27,7 @@ export async function readBeginning(context: EngineContext, ref: MigrationRef, c
   // The statement at the end of the chain was not executed yet.
   if (tip?.barrier === true && batches > 0 && tip.epoch === fence.epoch && tip.seq > fence.seq) return null;
   if (tip !== null && fits(tip, batches, fence)) return { migration, tables, tip };
-  const start: Tip = { epoch: fence.epoch, seq: fence.seq, position: fence.position };
-  await chain.reset(start);
-  return { migration, tables, tip: start };
+  return { migration, tables, tip: await chain.reset({ epoch: fence.epoch, seq: fence.seq, position: fence.position }) };
 }
 
 export function isFollowing({ spec, phase }: Migration): boolean {

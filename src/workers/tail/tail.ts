@@ -182,7 +182,7 @@ class Tail implements BinlogHandler {
     if (this.builder.empty) this.builderSince = Date.now();
     this.builder.change(table, beforeKey, afterKey, after);
     const { batchRows, batchBytes } = this.migration.spec.options;
-    if (this.builder.changes >= batchRows * PART_FACTOR || this.builder.bytes >= batchBytes * PART_FACTOR) this.cut(this.position.toString());
+    if (this.builder.changes >= batchRows * PART_FACTOR || this.builder.bytes >= batchBytes * PART_FACTOR) this.cut(this.position.toString(), { part: true });
   }
 
   /** The policy may ask the servers, so the reader waits for it. */
@@ -214,10 +214,10 @@ class Tail implements BinlogHandler {
   }
 
   /** Sends what was collected as a batch that ends at `to`. */
-  private cut(to: string): void {
+  private cut(to: string, kind: { part?: true } = {}): void {
     if (this.builder.empty && this.transactions === 0) return;
     const { batch, rows } = this.builder.take();
-    this.sender.send({ to, rows, transactions: this.transactions, sourceTime: this.sourceTime }, encodeBatch(batch));
+    this.sender.send({ to, rows, transactions: this.transactions, sourceTime: this.sourceTime, ...kind }, encodeBatch(batch));
     this.transactions = 0;
     this.builderSince = 0;
     this.quietSince = 0;

@@ -20,7 +20,7 @@ export function migration(changes: Partial<Migration> = {}): Migration {
 
 export function fence(changes: Partial<Fence> = {}): Fence {
   return {
-    epoch: 1, seq: 4, position: `${UUID}:1-100`, draining: false, appliedRows: 0, appliedTransactions: 0, rowsPerSecond: 900,
+    epoch: 1, seq: 4, position: `${UUID}:1-100`, draining: false, partial: false, appliedRows: 0, appliedTransactions: 0, rowsPerSecond: 900,
     sourceTime: NOW - 400, updatedAt: new Date(NOW).toISOString(), ...changes,
   };
 }
