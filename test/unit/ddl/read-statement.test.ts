@@ -160,7 +160,7 @@ describe("statements", () => {
   it.each([
     "ALTER FOO t ADD c INT", "CREATE FOO f", "DROP FOO f", "FROBNICATE t", "SELECT f()", "CALL p()", "DO f()", "(SELECT 1)", "'x'", "ALTER TABLE t ADD c INT COMMENT 'no end", "ALTER TABLE `t ADD c INT", "/* no end", "ALTER TABLE",
     "RENAME TABLE a b", "RENAME TABLE a TO b c", "TRUNCATE TABLE t u", "ALTER TABLE t ADD (a INT", "ALTER TABLE t ADD a INT)", "CREATE TABLE t (a int", "CREATE TABLE t LIKE u v", "DELETE t", "LOAD DATA INFILE 'x'", "WITH x AS (SELECT 1) SELECT 2",
-    "CREATE TEMPORARY FOO f", "IMPORT TABLE FROM 'x.sdi'", "ALTER DATABASE d CHARACTER SET 'a b'", "ALTER TABLE t ADD c INT; DROP TABLE u",
+    "CREATE TEMPORARY FOO f", "IMPORT TABLE FROM 'x.sdi'", "ALTER DATABASE d CHARACTER SET 'a b'", "ALTER TABLE t ADD c INT; DROP TABLE u", "ALTER TABLE t /*!80000 ADD /*!80023 c */ INT */",
   ])("cannot be classified: %s", (sql) => {
     expect(() => line(sql)).toThrow(UnreadableStatement);
   });
@@ -193,6 +193,10 @@ describe("character sets", () => {
   ])("%s: a character whose bytes hold a quote or a backslash does not end a name or a string", (charset, character) => {
     const hex = Buffer.from(character, "latin1").toString("hex");
     expect(bytes(charset, `ALTER TABLE \`${character}\` COMMENT '${character}', RENAME TO x${character}`)).toBe(`alter d.${hex} renameTo=d.78${hex}`);
+  });
+
+  it.each([["latin1", "\xa0"], ["cp866", "\xff"], ["macroman", "\xca"]])("%s: a no-break space is a space", (charset, space) => {
+    expect(bytes(charset, `ALTER TABLE${space}t${space}RENAME u`)).toBe("alter d.74 renameTo=d.75");
   });
 
   it("a set that is not made of ASCII stops", () => {

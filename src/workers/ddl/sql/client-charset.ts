@@ -36,6 +36,14 @@ export function characterLength(charset: string): CharacterLength {
   return MULTI_BYTE[charset] ?? single;
 }
 
+/** The byte of the no-break space, which the server's lexer takes for a space in sets of one byte per character; null where there is none. */
+export function extraSpace(charset: string): string | null {
+  if (isUtf8(charset) || MULTI_BYTE[charset] !== undefined || /^(?:ujis|eucjpms|euckr|gb2312)$/.test(charset)) return null;
+  if (/^(?:cp850|cp852|cp866)$/.test(charset)) return "\xff";
+  if (charset === "koi8r" || charset === "koi8u") return "\x9a";
+  return charset.startsWith("mac") ? "\xca" : "\xa0";
+}
+
 /** Whether names in this set are UTF-8 already. */
 export function isUtf8(charset: string): boolean {
   return charset === "utf8mb4" || charset === "utf8mb3" || charset === "utf8" || charset === "binary" || charset === "ascii";

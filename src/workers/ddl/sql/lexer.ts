@@ -5,7 +5,7 @@
  * version comments that it did not execute out of what it writes to the binlog (`/*!` becomes `/* `), so every `/*!` left
  * was executed and its content is read as part of the statement.
  */
-import { characterLength, type CharacterLength } from "./client-charset.js";
+import { characterLength, extraSpace, type CharacterLength } from "./client-charset.js";
 import { UnreadableStatement } from "./unreadable-statement.js";
 
 export interface Token {
@@ -42,6 +42,7 @@ export class Lexer {
   private readonly sql: string;
   private readonly options: LexerOptions;
   private readonly lengthAt: CharacterLength;
+  private readonly space: string | null;
   private at = 0;
   private inVersionComment = false;
 
@@ -50,6 +51,7 @@ export class Lexer {
     this.sql = sql;
     this.options = options;
     this.lengthAt = characterLength(options.charset);
+    this.space = extraSpace(options.charset);
   }
 
   /** @throws UnreadableStatement when a comment or a quote has no end */
@@ -63,7 +65,7 @@ export class Lexer {
     if (c === '"' && this.options.ansiQuotes) return this.quotedName('"');
     if (c === "'" || c === '"') return this.string(c);
     if (WORD.test(c)) {
-      while (this.at < sql.length && WORD.test(sql[this.at] as string)) this.at += this.lengthAt(sql, this.at);
+      while (this.at < sql.length && WORD.test(sql[this.at] as string) && sql[this.at] !== this.space) this.at += this.lengthAt(sql, this.at);
       return { kind: "word", text: asciiUpper(sql.slice(start, this.at)), start, end: this.at };
     }
     this.at += 1;
@@ -75,7 +77,7 @@ export class Lexer {
     for (;;) {
       const rest = sql[this.at];
       if (rest === undefined) return;
-      if (SPACE.test(rest)) this.at += 1;
+      if (SPACE.test(rest) || rest === this.space) this.at += 1;
       else if (rest === "#" || (rest === "-" && sql[this.at + 1] === "-" && this.endsDashes(this.at + 2))) this.skipLine();
       else if (rest === "/" && sql[this.at + 1] === "*") this.comment();
       else if (rest === "*" && sql[this.at + 1] === "/" && this.inVersionComment) {
@@ -100,7 +102,9 @@ export class Lexer {
     const { sql } = this;
     // MariaDB's own version comments begin with M.
     const version = /^\/\*M?!(?:\d{5,6})?/.exec(sql.slice(this.at, this.at + 12));
-    if (version !== null && !this.inVersionComment) {
+    // Servers have not agreed on what that means, and warn of it.
+    if (version !== null && this.inVersionComment) throw new UnreadableStatement("it has a version comment in another one");
+    if (version !== null) {
       const end = this.at + version[0].length;
       this.marks.push({ start: this.at, end });
       this.inVersionComment = true;
