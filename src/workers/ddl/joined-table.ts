@@ -10,6 +10,8 @@ import type { MigrationTable } from "../../shared/state/tables.js";
  * is never given again, so work of the old one that is still under way cannot meet the new one.
  */
 const JOINED_NUMBERS = 1_000_000;
+/** Epochs count up from a time in milliseconds, numbers are 32 bits wide; a migration does not bump its epoch a billion times. */
+const EPOCHS = 1_000_000_000;
 
 export interface NewTable {
   selected: SelectedTable;
@@ -24,7 +26,7 @@ export async function addTable(state: State, session: Session, migration: string
   await state.fence.bumpEpoch(session, migration);
   const { epoch } = await state.fence.require(session, migration);
   const added: MigrationTable = {
-    number: JOINED_NUMBERS + epoch,
+    number: JOINED_NUMBERS + (epoch % EPOCHS),
     ...table.selected,
     definition: table.definition, startPosition: table.startPosition, phase: table.phase, planned: table.phase === "copied",
     plannedTo: null, lastKey: null, deferredIndexes: [], overlay: false, generation: 0, copiedPosition: null, rowsEstimated: table.definition.rowsEstimated,
