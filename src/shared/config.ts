@@ -43,7 +43,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   if (!/^[A-Za-z0-9_$]{1,64}$/.test(stateSchema))
     throw new DroverError("CONFIG_INVALID", "DROVER_STATE_SCHEMA must be 1 to 64 of A-Z, a-z, 0-9, _ and $");
   const redisUrl = environment["DROVER_REDIS_URL"] ?? file.redisUrl ?? "redis://127.0.0.1:6379";
-  if (!/^rediss?:\/\//.test(redisUrl)) throw new DroverError("CONFIG_INVALID", "DROVER_REDIS_URL must begin with redis:// or rediss://");
+  if (!/^rediss?:\/\//.test(redisUrl) || !URL.canParse(redisUrl)) throw new DroverError("CONFIG_INVALID", "DROVER_REDIS_URL must be a URL that begins with redis:// or rediss://");
   return {
     redisUrl,
     prefix: environment["DROVER_PREFIX"] ?? file.prefix ?? "drover",

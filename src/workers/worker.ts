@@ -37,7 +37,7 @@ export interface RunningWorker {
 
 /** Leases are idle most of the time; a worker holds as many as come. */
 const LEASES = 64;
-const CONTROL_JOBS = 8;
+const CONTROL_JOBS = 16;
 /** For Redis to take the jobs back; after that they stall and are taken over. */
 const CLOSE_TIMEOUT = 8_000;
 

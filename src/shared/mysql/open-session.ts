@@ -101,10 +101,18 @@ function handshake(connection: Connection, address: ServerAddress, signal: Abort
   });
 }
 
+function readCa(address: ServerAddress, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new DroverError("CONFIG_INVALID", `connection ${address.name}: the file ${file} (sslCa) cannot be read`, { cause });
+  }
+}
+
 /** The driver's TLS options of an address: nothing, or `ssl`. */
 export function tlsOptions(address: ServerAddress) {
   if (address.ssl.mode === "off") return {};
-  const ca = address.ssl.caFile === null ? {} : { ca: readFileSync(address.ssl.caFile) };
+  const ca = address.ssl.caFile === null ? {} : { ca: readCa(address, address.ssl.caFile) };
   return { ssl: { ...ca, rejectUnauthorized: address.ssl.mode === "verify", verifyIdentity: address.ssl.mode === "verify" } };
 }
 

@@ -32,10 +32,18 @@ export function parseServerUrl(name: string, url: string): ServerAddress {
     name,
     host: parsed.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: parsed.port === "" ? 3306 : Number(parsed.port),
-    user: decodeURIComponent(parsed.username),
-    password: decodeURIComponent(parsed.password),
+    user: decoded(name, parsed.username),
+    password: decoded(name, parsed.password),
     ssl: { mode, caFile: parsed.searchParams.get("sslCa") },
   };
+}
+
+function decoded(name: string, part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw invalid(name, "has a per cent sign in its user or password that is not escaped (%25)");
+  }
 }
 
 function invalid(name: string, what: string, cause?: unknown): DroverError {

@@ -59,7 +59,7 @@ export class ChunkStore {
   }
 
   async nextNumber(session: Session, migration: string, table: number): Promise<number> {
-    const [row] = await session.rows(sql`SELECT COALESCE(MAX(number), 0) + 1 AS n FROM ${this.table} WHERE migration=${id(migration)} AND table_number=${table} FOR UPDATE`);
+    const [row] = await session.rows(sql`SELECT COALESCE(MAX(number), 0) + 1 AS n FROM ${this.table} WHERE migration=${id(migration)} AND table_number=${table}`);
     return row ? numberOf(row, "n") : 1;
   }
 

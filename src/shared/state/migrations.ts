@@ -4,7 +4,7 @@ import { parseMigrationSpec, type MigrationSpec } from "../contracts/spec.js";
 import type { Phase, StoredError } from "../contracts/status.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session, TextRecord } from "../mysql/session.js";
-import { NOW, id, isoOf, json, text, textOf } from "./values.js";
+import { NOW, id, isoOf, json, numberOf, text, textOf } from "./values.js";
 
 /** Phases in which work is due. */
 export type WorkingPhase = Extract<Phase, "planning" | "copying" | "catching-up" | "streaming">;
@@ -16,13 +16,16 @@ export interface Migration {
   phase: Phase;
   /** Where `resume` goes on. */
   resumePhase: WorkingPhase;
-  catchUp: { position: string; at: string } | null;
+  /** A position that the source had some time ago, and how long ago that was by the target's clock (milliseconds). */
+  catchUp: { position: string; age: number } | null;
   error: StoredError | null;
   progressAt: string;
   startedAt: string;
   copiedAt: string | null;
   updatedAt: string;
 }
+
+const CATCH_UP_AGE = `TIMESTAMPDIFF(MICROSECOND, catch_up_at, ${NOW}) / 1000 AS catch_up_age` as ByteSql;
 
 export class MigrationStore {
   private readonly table: ByteSql;
@@ -39,7 +42,7 @@ export class MigrationStore {
   }
 
   async read(session: Session, migration: string): Promise<Migration | null> {
-    const [row] = await session.rows(sql`SELECT * FROM ${this.table} WHERE id=${id(migration)}`);
+    const [row] = await session.rows(sql`SELECT *, ${CATCH_UP_AGE} FROM ${this.table} WHERE id=${id(migration)}`);
     return row ? migrationOf(row) : null;
   }
 
@@ -51,7 +54,7 @@ export class MigrationStore {
   }
 
   async list(session: Session): Promise<Migration[]> {
-    return (await session.rows(sql`SELECT * FROM ${this.table} ORDER BY started_at, id`)).map(migrationOf);
+    return (await session.rows(sql`SELECT *, ${CATCH_UP_AGE} FROM ${this.table} ORDER BY started_at, id`)).map(migrationOf);
   }
 
   /** Changes the phase if it is one of `from`; returns whether it did, so that of two workers only one moves it. */
@@ -67,11 +70,11 @@ export class MigrationStore {
     await session.run(sql`UPDATE ${this.table} SET catch_up_position=${text(position)}, catch_up_at=${NOW} WHERE id=${id(migration)}`);
   }
 
-  /** Records an error; a second one in a row counts up `retries`. */
+  /** Records an error; a second one in a row counts up `retries`. The cause of an ended migration stays what it was. */
   async recordError(session: Session, migration: string, thrown: unknown): Promise<void> {
     const before = await this.read(session, migration);
     const stored: StoredError = { ...errorRecord(thrown), at: new Date().toISOString(), retries: (before?.error?.retries ?? 0) + 1 };
-    await session.run(sql`UPDATE ${this.table} SET error=${json(stored)}, updated_at=${NOW} WHERE id=${id(migration)}`);
+    await session.run(sql`UPDATE ${this.table} SET error=${json(stored)}, updated_at=${NOW} WHERE id=${id(migration)} AND phase NOT IN ('failed','stopped','completed')`);
   }
 
   /** Work moved on: the time of progress, and the error is over. */
@@ -90,13 +93,12 @@ export class MigrationStore {
 }
 
 function migrationOf(row: TextRecord): Migration {
-  const catchUpAt = isoOf(row, "catch_up_at");
   return {
     id: textOf(row, "id"),
     spec: parseMigrationSpec(JSON.parse(textOf(row, "spec"))),
     phase: textOf(row, "phase") as Phase,
     resumePhase: textOf(row, "resume_phase") as WorkingPhase,
-    catchUp: catchUpAt === null ? null : { position: textOf(row, "catch_up_position"), at: catchUpAt },
+    catchUp: row["catch_up_age"] == null ? null : { position: textOf(row, "catch_up_position"), age: numberOf(row, "catch_up_age") },
     error: row["error"] == null ? null : (JSON.parse(row["error"]) as StoredError),
     progressAt: isoOf(row, "progress_at") ?? "",
     startedAt: isoOf(row, "started_at") ?? "",

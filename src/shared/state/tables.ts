@@ -78,7 +78,12 @@ export class TableStore {
   /** Its rows and indexes are there. @param position a position of the source behind all chunk reads */
   async setCopied(session: Session, migration: string, table: Pick<MigrationTable, "number" | "generation">, position: string): Promise<void> {
     await session.run(sql`UPDATE ${this.table} SET phase='copied', copied_position=${text(position)}
-      WHERE migration=${id(migration)} AND number=${table.number} AND generation=${table.generation} AND phase<>'pending'`);
+      WHERE migration=${id(migration)} AND number=${table.number} AND generation=${table.generation} AND phase='indexing'`);
+  }
+
+  /** Whoever numbers new chunks of a table holds its row. */
+  async lock(session: Session, migration: string, number: number): Promise<void> {
+    await session.rows(sql`SELECT number FROM ${this.table} WHERE migration=${id(migration)} AND number=${number} FOR UPDATE`);
   }
 
   /** A table starts over: what is known of it is void until its target is created anew. */

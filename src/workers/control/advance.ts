@@ -54,15 +54,18 @@ async function advanceCopy(context: EngineContext, ref: MigrationRef, migration:
   const before = await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
   // Tables that start over, and were not created anew yet. One that is missing on the source waits for the tail to see why.
   for (const table of before) if (table.phase === "pending") await restartTable(context, ref, table.number, signal);
-  return await connections.use(ref.target, "target", signal, async (session) => {
+  let open = 0;
+  const needed = await connections.use(ref.target, "target", signal, async (session) => {
     const tables = await state.tables.list(session, ref.migration);
     const fence = await state.fence.require(session, ref.migration);
     const totals = new Map((await state.chunks.totals(session, ref.migration)).map((t) => [t.table, t]));
     const jobs: JobRequest[] = [];
     if (migration.spec.mode !== "copy") jobs.push(requests.tail(ref));
     // While the backlog is drained the fence moves, and every chunk read would be void.
-    if (fence.draining || fence.partial) return [...jobs, requests.apply(ref)];
-    let open = 0;
+    if (fence.draining || fence.partial) {
+      open += 1;
+      return [...jobs, requests.apply(ref)];
+    }
     for (const table of tables) {
       const job = tableJob(ref, table, totals.get(table.number));
       if (job?.name === "index") await state.tables.setPhase(session, ref.migration, table, "indexing");
@@ -70,8 +73,20 @@ async function advanceCopy(context: EngineContext, ref: MigrationRef, migration:
       if (table.phase !== "copied") open += 1;
     }
     if (open > 0) return [...jobs, ...(await openWindow(context, session, ref, migration))];
-    await state.migrations.changePhase(session, ref.migration, ["copying"], migration.spec.mode === "copy" ? "completed" : "catching-up");
-    return migration.spec.mode === "copy" ? [] : [...jobs, requests.apply(ref)];
+    return jobs;
+  });
+  if (open > 0) return needed;
+  return (await endCopy(context, ref, migration, signal)) && migration.spec.mode !== "copy" ? [requests.tail(ref), requests.apply(ref)] : needed;
+}
+
+/** Under the fence's lock, which a table that starts over takes as well: either it is seen here, or it finds the copy ended. */
+async function endCopy(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<boolean> {
+  const { connections, state } = context;
+  return await connections.transaction(ref.target, "target", signal, async (session) => {
+    await state.fence.require(session, ref.migration, "update");
+    const tables = await state.tables.list(session, ref.migration);
+    if (tables.some((table) => table.phase !== "copied")) return false;
+    return await state.migrations.changePhase(session, ref.migration, ["copying"], migration.spec.mode === "copy" ? "completed" : "catching-up");
   });
 }
 
@@ -90,8 +105,8 @@ async function detectStreaming(context: EngineContext, ref: MigrationRef, migrat
   await connections.use(ref.target, "target", signal, async (session) => {
     const fence = await state.fence.require(session, ref.migration);
     const mark = migration.catchUp;
-    const reached = positionCovers(fence.position, now) || (mark !== null && positionCovers(fence.position, mark.position) && Date.now() - Date.parse(mark.at) < CATCH_UP_AGE);
+    const reached = positionCovers(fence.position, now) || (mark !== null && positionCovers(fence.position, mark.position) && mark.age < CATCH_UP_AGE);
     if (reached) await state.migrations.changePhase(session, ref.migration, ["catching-up"], "streaming");
-    else if (mark === null || Date.now() - Date.parse(mark.at) >= CATCH_UP_AGE) await state.migrations.setCatchUp(session, ref.migration, now);
+    else if (mark === null || mark.age >= CATCH_UP_AGE) await state.migrations.setCatchUp(session, ref.migration, now);
   });
 }

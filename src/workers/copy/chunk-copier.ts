@@ -32,6 +32,11 @@ interface ChunkWork {
   statementBytes: number;
 }
 
+/** The server ends a SELECT of ours after 4 s; a read that takes so long ends by itself before that, with what it has (milliseconds). */
+const MAX_READ_TIME = 3_000;
+/** Rows that one statement of `clearRange` deletes. */
+const CLEAR_ROWS = 10_000;
+
 export class ChunkCopier {
   private readonly context: EngineContext;
   /** Row buffers at rest, by table: their megabytes are reused. */
@@ -70,8 +75,8 @@ export class ChunkCopier {
   private async load(session: Session, ref: MigrationRef, tableNumber: number, chunkNumber: number): Promise<ChunkWork | null> {
     const { state } = this.context;
     const migration = await state.migrations.require(session, ref.migration);
-    const fence = await state.fence.require(session, ref.migration);
-    if (migration.phase !== "copying" || fence.draining || fence.partial) return null;
+    const fence = await state.fence.read(session, ref.migration);
+    if (migration.phase !== "copying" || fence === null || fence.draining || fence.partial) return null;
     const table = await state.tables.read(session, ref.migration, tableNumber);
     const chunk = await state.chunks.read(session, ref.migration, tableNumber, chunkNumber);
     if (table === null || chunk === null || chunk.done) return null;
@@ -81,9 +86,11 @@ export class ChunkCopier {
   private read(work: ChunkWork, buffer: RowBuffer, signal: AbortSignal): Promise<ChunkRows> {
     const { options, source } = work.migration.spec;
     // A chunk was cut to fit; these limits are for one that has grown since, or whose size was guessed wrong.
-    const limits = { rows: options.chunkRows * 4, bytes: options.chunkBytes * 2, time: Math.max(2_000, options.chunkTime * 2) };
+    const limits = { rows: options.chunkRows * 4, bytes: options.chunkBytes * 2, time: Math.min(MAX_READ_TIME, Math.max(2_000, options.chunkTime * 2)) };
     return this.context.connections.use(source, "source", signal, async (session) => {
-      await waitUntilVisible(session, latest(work.fence.position, work.table.startPosition), signal);
+      // Two waits: after a failover neither position need cover the other.
+      await waitUntilVisible(session, work.fence.position, signal);
+      if (!positionCovers(work.fence.position, work.table.startPosition)) await waitUntilVisible(session, work.table.startPosition, signal);
       try {
         return await readChunk(session, work.table.definition, work.chunk, work.table.where, limits, buffer);
       } catch (error) {
@@ -111,6 +118,7 @@ export class ChunkCopier {
       return false;
     }
     if (rows.stoppedAt !== null) {
+      await state.tables.lock(session, migration.id, table.number);
       const next = await state.chunks.nextNumber(session, migration.id, table.number);
       await state.chunks.add(session, migration.id, table.number, next, [{ lower: rows.stoppedAt, upper: chunk.upper }]);
     }
@@ -121,7 +129,8 @@ export class ChunkCopier {
 
   private async clearRange(session: Session, table: MigrationTable, range: { lower: Buffer | null; upper: Buffer | null }): Promise<void> {
     const predicate = keyPredicate(table.definition, range);
-    await session.run(sql`DELETE FROM ${qualified(table.target.schema, table.target.table)} WHERE ${predicate ?? sql`TRUE`}`);
+    const statement = sql`DELETE FROM ${qualified(table.target.schema, table.target.table)} WHERE ${predicate ?? sql`TRUE`} LIMIT ${CLEAR_ROWS}`;
+    for (let deleted = CLEAR_ROWS; deleted === CLEAR_ROWS; ) deleted = (await session.run(statement)).affectedRows;
   }
 
   private takeBuffer(key: string, work: ChunkWork): RowBuffer {
@@ -136,9 +145,4 @@ export class ChunkCopier {
     list.push(buffer);
     this.buffers.set(key, list);
   }
-}
-
-/** The later of two positions of one history; on a failed over source they are compared the same way. */
-function latest(a: string, b: string): string {
-  return positionCovers(a, b) ? a : b;
 }

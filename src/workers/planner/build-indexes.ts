@@ -18,7 +18,8 @@ const BUILD_BUFFER = 64 * 1024 * 1024;
 export async function buildIndexes(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<void> {
   const { connections, state } = context;
   const table = await connections.use(ref.target, "target", signal, (session) => state.tables.read(session, ref.migration, number));
-  if (table === null || table.phase === "copied" || table.phase === "pending") return;
+  // `advance` sets that phase when all chunks of this generation are done; a job that came late must not touch another one.
+  if (table === null || table.phase !== "indexing") return;
   try {
     if (table.deferredIndexes.length > 0) await build(context, ref, table, signal);
   } catch (error) {

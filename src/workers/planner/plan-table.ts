@@ -3,6 +3,7 @@
  * that the sizes follow what the finished chunks measured.
  */
 import type { MigrationOptions } from "../../shared/contracts/spec.js";
+import { DroverError } from "../../shared/errors.js";
 import { boundaryQuery, maxKeyQuery } from "../../shared/keys/boundary-query.js";
 import type { KeyRange } from "../../shared/keys/key-predicate.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
@@ -21,6 +22,8 @@ const UNKNOWN_ROW_BYTES = 200;
 /** Plans until enough chunks wait or the table is planned. @returns whether it is planned */
 export async function planTable(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<boolean> {
   const { connections, state } = context;
+  /** Halved when a step takes the source too long. */
+  let part = 1;
   for (;;) {
     const work = await connections.use(ref.target, "target", signal, async (session) => {
       const migration = await state.migrations.require(session, ref.migration);
@@ -33,13 +36,20 @@ export async function planTable(context: EngineContext, ref: MigrationRef, numbe
     if (table === null) return true;
     if (table.planned) return true;
     if (migration.phase !== "copying" || table.phase === "pending" || work.waiting >= PLAN_AHEAD) return false;
-    const rows = chunkRows(migration.spec.options, table, work.measured);
+    const rows = Math.max(1, Math.floor(chunkRows(migration.spec.options, table, work.measured) * part));
     const cut = await connections.use(migration.spec.source, "source", signal, (session) => cutPortion(session, table, rows)).catch((error: unknown) => {
+      // 3024: the statement's time limit.
+      if (error instanceof DroverError && error.errno === 3024 && rows > 1) return null;
       throw tableChanged(error, table);
     });
+    if (cut === null) {
+      part /= 2;
+      continue;
+    }
     await connections.transaction(ref.target, "target", signal, async (session) => {
+      if (!(await state.tables.recordPlan(session, ref.migration, table, cut))) return;
       const first = await state.chunks.nextNumber(session, ref.migration, number);
-      if (await state.tables.recordPlan(session, ref.migration, table, cut)) await state.chunks.add(session, ref.migration, number, first, cut.ranges);
+      await state.chunks.add(session, ref.migration, number, first, cut.ranges);
     });
   }
 }

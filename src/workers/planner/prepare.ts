@@ -4,10 +4,12 @@
  * `pending` is created.
  */
 import { readTableDefinition } from "../../shared/columns/read-table.js";
+import { sameShape } from "../../shared/columns/same-shape.js";
 import { DroverError } from "../../shared/errors.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
 import { executedPosition } from "../../shared/mysql/position.js";
 import { resolveTables } from "../../shared/selection/index.js";
+import type { Session } from "../../shared/mysql/session.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
@@ -81,17 +83,39 @@ async function createTarget(context: EngineContext, ref: MigrationRef, migration
   const { connections, state } = context;
   const { spec } = migration;
   await withDdlLock(context, ref, signal, async (session) => {
+    const { phase } = await state.migrations.require(session, ref.migration);
     const table = await state.tables.require(session, ref.migration, number);
-    if (table.phase !== "pending") return;
+    // Paused, stopped or removed while it was being planned: nothing may be created or dropped any more.
+    if (phase !== "planning" || table.phase !== "pending") return;
+    const record = (change: Partial<MigrationTable>) => recordCreated(context, ref, { ...table, ...change }, signal);
     await connections.use(spec.source, "source", signal, (source) => ensureTargetSchema(source, session, table.source.schema, table.target.schema));
     if (spec.mode === "follow") {
       // The target's table is as of the start position, its shape too; the source's may have been altered since.
       const present = await readTableDefinition(session, table.target.schema, table.target.table);
       if (present === null)
         throw new DroverError("PREFLIGHT_FAILED", `the target table ${table.target.schema}.${table.target.table} does not exist`, { cure: "mode follow needs the tables as of the start position; copy them first" });
-      return await state.tables.put(session, ref.migration, { ...table, definition: { ...present, ...table.source }, phase: "copied", planned: true });
+      return await record({ definition: { ...present, ...table.source }, phase: "copied", planned: true });
     }
-    const prepared = await prepareTarget(session, table, spec.options.existingTarget, (deferredIndexes) => state.tables.put(session, ref.migration, { ...table, deferredIndexes }));
-    await state.tables.put(session, ref.migration, { ...table, ...prepared, phase: "planning" });
+    if (spec.options.existingTarget !== "replace") await requireSameShape(session, table);
+    const prepared = await prepareTarget(session, table, spec.options.existingTarget, (deferredIndexes) => record({ deferredIndexes }));
+    await record({ ...prepared, phase: "planning" });
   });
+}
+
+/** Under the fence's lock: a migration that was removed meanwhile must not come back by a row of its tables. */
+async function recordCreated(context: EngineContext, ref: MigrationRef, table: MigrationTable, signal: AbortSignal): Promise<void> {
+  const { connections, state } = context;
+  await connections.transaction(ref.target, "target", signal, async (session) => {
+    await state.fence.require(session, ref.migration, "update");
+    await state.tables.put(session, ref.migration, table);
+  });
+}
+
+/** The preflight has looked, if there was one: a bare job on the queue `control` comes without. */
+async function requireSameShape(session: Session, table: MigrationTable): Promise<void> {
+  const { schema, table: name } = table.target;
+  const present = await readTableDefinition(session, schema, name);
+  const problems = present === null ? [] : sameShape(table.definition, present);
+  if (problems.length === 0) return;
+  throw new DroverError("PREFLIGHT_FAILED", `the target table ${schema}.${name} does not fit the source's: ${problems.map((p) => p.message).join("; ")}`, { problems });
 }

@@ -20,6 +20,8 @@ export function createControlProcessor(context: ProcessorContext): JobFunction {
     } catch (error) {
       if (!(error instanceof DroverError)) throw error;
       if (error.kind === "aborted") throw error;
+      // Removed meanwhile.
+      if (error.code === "NOT_FOUND") return {};
       context.log.warn({ migration: ref.migration, code: error.code, errno: error.errno, message: error.message }, "the migration could not be moved on");
       if (error.kind === "retryable") context.errors.record(ref, error);
       else await context.errors.fail(ref, error);
@@ -55,7 +57,7 @@ export function createControlProcessor(context: ProcessorContext): JobFunction {
       return {};
     },
     advance: (data, signal) => advance(parseJob(controlJobs, "advance", data), signal),
-    reconcile: (_data, signal) => reconcile(context, advance, signal),
+    reconcile: (_data, signal) => reconcile(context, signal),
   };
 
   // A command's own error goes back to whoever sent it; it is no error of the migration.

@@ -41,7 +41,8 @@ export function createCopyProcessor(context: ProcessorContext): JobFunction {
   const judgeChunkError = async (ref: MigrationRef, table: number, chunk: number, error: unknown, signal: AbortSignal): Promise<unknown> => {
     if (!(error instanceof DroverError)) return error;
     if (error.code === "TABLE_CHANGED") return await startOver(ref, table, error, signal);
-    if (error.code !== "SERVER_BUSY") return error;
+    // Waiting for somebody else's lock (1205) says nothing of the chunk.
+    if (error.code !== "SERVER_BUSY" || error.errno === 1205) return error;
     const attempts = await context.connections.use(ref.target, "target", signal, (session) => context.state.chunks.countAttempt(session, ref.migration, table, chunk));
     if (attempts < MAX_CHUNK_ATTEMPTS) return error;
     return new DroverError("POISON", `chunk ${chunk} of table ${table} failed ${attempts} times: ${error.message}`, { errno: error.errno, sqlState: error.sqlState });

@@ -29,25 +29,28 @@ export function guarded(context: ProcessorContext, refOf: (job: Job) => Migratio
   const failures = new Map<string, number>();
   const stepBackUntil = new Map<string, number>();
   return async (job, token, jobSignal) => {
-    const signal = AbortSignal.any([context.shutdown, ...(jobSignal ? [jobSignal] : [])]);
-    setMaxListeners(0, signal);
+    const { signal, release } = linkedSignal(context.shutdown, jobSignal);
     const key = job.id ?? "";
-    if (Date.now() < (stepBackUntil.get(key) ?? 0)) {
-      await job.moveToDelayed(Date.now() + STEP_BACK_LOOK, token);
-      throw new DelayedError();
-    }
-    stepBackUntil.delete(key);
     try {
+      if (Date.now() < (stepBackUntil.get(key) ?? 0)) {
+        await job.moveToDelayed(Date.now() + STEP_BACK_LOOK, token);
+        throw new DelayedError();
+      }
+      stepBackUntil.delete(key);
       const result = await work(job, signal);
       failures.delete(key);
       return result;
     } catch (thrown) {
+      if (thrown instanceof DelayedError) throw thrown;
       if (thrown instanceof NextLease) {
         failures.delete(key);
         await job.moveToWait(token);
         throw new WaitingError();
       }
       const error = asDroverError(thrown, signal);
+      const ref = refOf(job);
+      // Removed meanwhile, or begun anew under the same id: this job was of one that is no more.
+      if (ref && error.code === "NOT_FOUND") return { void: true };
       if (error.kind === "aborted") {
         // Ending cleanly: the job goes back, so that another worker takes it up at once instead of after a stall.
         if (!context.shutdown.aborted) throw error;
@@ -57,9 +60,24 @@ export function guarded(context: ProcessorContext, refOf: (job: Job) => Migratio
       const attempt = (failures.get(key) ?? 0) + 1;
       failures.set(key, attempt);
       if (error.code === "CONNECTION_LOST") stepBackUntil.set(key, Date.now() + STEP_BACK);
-      return await settle(context, job, token, refOf(job), error, attempt);
+      return await settle(context, job, token, ref, error, attempt);
+    } finally {
+      release();
     }
   };
+}
+
+/** Not `AbortSignal.any`: over a signal that lives as long as the process it leaks a little with every job (Node 20). */
+function linkedSignal(...sources: (AbortSignal | undefined)[]): { signal: AbortSignal; release: () => void } {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  const releases = sources.filter((source) => source !== undefined).map((source) => {
+    const onAbort = () => controller.abort(source.reason);
+    if (source.aborted) onAbort();
+    source.addEventListener("abort", onAbort, { once: true });
+    return () => source.removeEventListener("abort", onAbort);
+  });
+  return { signal: controller.signal, release: () => releases.forEach((release) => release()) };
 }
 
 async function settle(context: ProcessorContext, job: Job, token: string | undefined, ref: MigrationRef | null, error: DroverError, attempt: number): Promise<never> {

@@ -3,10 +3,11 @@
  * Whatever is unfinished gets the jobs it needs, after whatever happened to Redis, and sessions of dead workers end.
  */
 import { ensureDiffJobs, unfinishedDiffs } from "../diff/index.js";
-import type { MigrationRef } from "../context.js";
+import { requests } from "../control/job-request.js";
 import { killOrphans } from "../control/orphans.js";
 import { listUnfinished } from "../control/unfinished.js";
 import type { ProcessorContext } from "./context.js";
+import { ensureJobs } from "./ensure-jobs.js";
 
 /** The reconciler's pace in milliseconds: an unfinished piece of work is without a job for at most this long. */
 export const RECONCILE_INTERVAL = 2_000;
@@ -16,13 +17,14 @@ export const RECONCILE_INTERVAL = 2_000;
  * reconciler lives as long as any worker does, and an emptied Redis does not end it.
  */
 export async function requestReconcile(context: Pick<ProcessorContext, "queues">): Promise<void> {
-  await context.queues.control.add("reconcile", {}, { deduplication: { id: "reconcile", ttl: RECONCILE_INTERVAL - 100 } });
+  await context.queues.control.add("reconcile", {}, { jobId: "reconcile", removeOnFail: true, deduplication: { id: "reconcile", ttl: RECONCILE_INTERVAL - 100 } });
 }
 
-export async function reconcile(context: ProcessorContext, advance: (ref: MigrationRef, signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+export async function reconcile(context: ProcessorContext, signal: AbortSignal): Promise<unknown> {
   const unfinished = await listUnfinished(context, unfinishedDiffs, signal);
   await Promise.all([
-    ...unfinished.migrations.map(({ ref }) => advance(ref, signal)),
+    // As jobs of their own: a long planning of one must not keep the turn from the others.
+    ensureJobs(context, unfinished.migrations.map(({ ref }) => requests.advance(ref)), { replaceEnded: true }),
     ...unfinished.diffs.map(({ ref, diffId }) => settleQuietly(context, () => ensureDiffJobs(context, ref, diffId, signal))),
   ]);
   const servers = new Set(unfinished.migrations.flatMap(({ ref, migration }) => [ref.target, migration.spec.source].map((name) => name.toUpperCase())));

@@ -45,7 +45,7 @@ async function requireExactness(session: Session, result: WriteResult, expected:
   if (expressionsMayWarn(table.definition) && given.length === result.warnings && ofCells.length === expected) return;
   const first = ofCells[0];
   // The warning's text quotes the value; its number and the column are enough to find it.
-  const column = /column '([^']*)'/.exec(first?.message ?? "")?.[1];
+  const column = /column '([^']*)' at row \d+$/.exec(first?.message ?? "")?.[1];
   const { schema, table: name } = table.target;
   throw new DroverError("ROW_REFUSED", `${session.server}: a row of ${schema}.${name} was not stored exactly: ${result.warnings} warnings where ${expected} were due, the first is ${first?.code}${column === undefined ? "" : ` for column ${column}`}`, {
     errno: first?.code,
