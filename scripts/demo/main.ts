@@ -29,7 +29,7 @@ const STEPS = ["servers", "data", "start", "check", "copy", "catch up", "follow"
 const WORKERS = 3;
 /** Share of the rows that are copied when a worker is killed. */
 const KILL_AT = 0.35;
-const TRANSACTIONS_PER_SECOND = 300;
+const TRANSACTIONS_PER_SECOND = 250;
 /** With `--keep`, afterwards: enough to see something move. */
 const KEEP_TRANSACTIONS_PER_SECOND = 25;
 
@@ -123,12 +123,28 @@ function errorLines(error: unknown): string[] {
   return [error.message, ...problems, ...cure, ...cause];
 }
 
-const { values } = parseArgs({ options: { keep: { type: "boolean", default: false }, logs: { type: "string" } } });
+const USAGE = `npm run demo [-- OPTIONS]
+  --keep         leave everything running at the end, and say how to look at it and how to stop it
+  --logs FOLDER  write the logs of Drover's processes there`;
+
+function readOptions(): { keep: boolean; logs?: string | undefined } {
+  try {
+    const { values } = parseArgs({ options: { keep: { type: "boolean", default: false }, logs: { type: "string" }, help: { type: "boolean", default: false } } });
+    if (!values.help) return values;
+    console.log(USAGE);
+    process.exit(0);
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+const options = readOptions();
 const signal = interruption();
 const progress = new Progress({ stream: process.stderr, steps: STEPS });
 let exitCode = 1;
 try {
-  exitCode = (await demo({ keep: values.keep, logFolder: values.logs, progress, signal })) ? 0 : 1;
+  exitCode = (await demo({ keep: options.keep, logFolder: options.logs, progress, signal })) ? 0 : 1;
 } catch (error) {
   progress.close();
   const end = signal.aborted ? (signal.reason as Interrupted) : undefined;

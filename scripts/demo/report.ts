@@ -55,7 +55,7 @@ function killLines(kill: KillFigures | null): string[] {
   if (kill === null) return ["the copy was over before a worker could be killed"];
   const at = `${kill.worker} was killed with ${Math.floor(kill.atShare * 100)} % of the rows copied`;
   if (kill.seconds === null) return [`${at}, between two jobs: nothing was lost`];
-  const jobs = Object.entries(kill.takenOver).map(([kind, jobsOfIt]) => `${jobsOfIt} ${kind}`);
+  const jobs = Object.entries(kill.takenOver).map(([kind, jobsOfIt]) => `${jobsOfIt} × ${kind}`);
   return [`${at};`, `its jobs (${jobs.join(", ")}) were taken over ${seconds(kill.seconds)} later: about ${count(kill.redoneRows)} rows read again, none lost`];
 }
 
