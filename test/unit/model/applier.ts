@@ -72,7 +72,6 @@ function* voidChain({ target, chain }: World): Generator<void, void, void> {
   if (head === undefined) return;
   // somebody else may have been at work
   if (head.epoch === fence.epoch && (head.seq <= fence.seq || continues(head, fence))) return;
-  chain.deleteTip();
   yield;
-  chain.deleteBatches();
+  chain.clear(head);
 }

@@ -2,27 +2,31 @@
 import type { NetEffect } from "./net-effect.js";
 
 export interface Tip {
+  /** Given when a chain begins, never again. */
+  chain: number;
   epoch: number;
   seq: number;
   position: number;
 }
 
 export interface BatchInfo {
+  chain: number;
   epoch: number;
   seq: number;
   from: number;
   to: number;
+  /** It ends within a transaction. */
   partial: boolean;
 }
 
 export class Chain {
-  tip: Tip | null = null;
+  private current: Tip | null = null;
   private list: BatchInfo[] = [];
   private payloads = new Map<string, NetEffect>();
-  private readonly bySeqAlone: boolean;
+  private names = 0;
 
-  constructor(bySeqAlone: boolean) {
-    this.bySeqAlone = bySeqAlone;
+  get tip(): Tip | null {
+    return this.current;
   }
 
   get length(): number {
@@ -31,10 +35,10 @@ export class Chain {
 
   /** Succeeds only where the batch begins at the tip. */
   append(at: Tip, info: BatchInfo, payload: NetEffect): boolean {
-    if (this.tip === null || !sameTip(this.tip, at)) return false;
+    if (JSON.stringify(this.current) !== JSON.stringify(at)) return false;
     this.list.push(info);
     this.payloads.set(this.key(info), payload);
-    this.tip = { epoch: info.epoch, seq: info.seq, position: info.to };
+    this.current = { chain: info.chain, epoch: info.epoch, seq: info.seq, position: info.to };
     return true;
   }
 
@@ -47,32 +51,31 @@ export class Chain {
   }
 
   drop(head: BatchInfo): void {
-    const first = this.list[0];
-    if (first === undefined || JSON.stringify(first) !== JSON.stringify(head)) return;
+    if (!this.beginsWith(head)) return;
     this.list.shift();
     this.payloads.delete(this.key(head));
   }
 
-  deleteTip(): void {
-    this.tip = null;
+  /** Empties the chain and begins a new one. */
+  beginAnew(at: Omit<Tip, "chain">): Tip {
+    this.clear();
+    this.current = { chain: ++this.names, ...at };
+    return this.current;
   }
 
-  deleteBatches(): void {
+  /** Removes every key; with `head` only while that is the chain's head. FLUSHALL does the same. */
+  clear(head?: BatchInfo): void {
+    if (head !== undefined && !this.beginsWith(head)) return;
+    this.current = null;
     this.list = [];
     this.payloads.clear();
   }
 
-  flushAll(): void {
-    this.deleteTip();
-    this.deleteBatches();
+  private beginsWith(head: BatchInfo): boolean {
+    return JSON.stringify(this.list[0]) === JSON.stringify(head);
   }
 
-  /** A new chain has an epoch of its own, so these two never mean another batch. */
-  private key({ epoch, seq }: BatchInfo): string {
-    return this.bySeqAlone ? String(seq) : `${epoch}.${seq}`;
+  private key({ chain, seq }: BatchInfo): string {
+    return `${chain}:${seq}`;
   }
-}
-
-function sameTip(a: Tip, b: Tip): boolean {
-  return a.epoch === b.epoch && a.seq === b.seq && a.position === b.position;
 }

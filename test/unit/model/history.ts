@@ -52,7 +52,7 @@ class History {
 
   constructor(seed: number, variant: Variant, mistakes: Mistakes) {
     this.random = new Random(seed);
-    this.world = { source: new Source(this.random), target: new Target(), chain: new Chain(mistakes.payloadBySeqAlone === true), random: this.random, variant, mistakes };
+    this.world = { source: new Source(this.random), target: new Target(), chain: new Chain(), random: this.random, variant, mistakes };
     this.copyRate = this.random.next() ** 2;
     startMigration(this.world);
   }
@@ -66,7 +66,7 @@ class History {
     const writes = 0.1 * random.next();
     const shows = 0.1 * random.next();
     const faultRate = 0.02 * random.next();
-    const faults = [() => chain.flushAll(), () => void target.bumpEpoch(), () => restartTable(world), () => startMigration(world)].filter(
+    const faults = [() => chain.clear(), () => void target.bumpEpoch(), () => restartTable(world), () => startMigration(world)].filter(
       () => mistakes.lanesWithoutBarrier !== true && random.chance(0.3),
     );
     for (let i = 0; i < steps; i++) {

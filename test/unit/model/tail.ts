@@ -24,9 +24,9 @@ export function* tail(world: World): Job {
   const { tableStart, table } = mistakes.tablesBeforeFence === true ? early : target;
   const builder = new NetEffectBuilder();
   const append = (to: number, partial: boolean): boolean => {
-    const info: BatchInfo = { epoch: tip.epoch, seq: tip.seq + 1, from: tip.position, to, partial };
+    const info: BatchInfo = { chain: tip.chain, epoch: tip.epoch, seq: tip.seq + 1, from: tip.position, to, partial };
     if (!chain.append(tip, info, builder.take())) return false;
-    tip = { epoch: info.epoch, seq: info.seq, position: to };
+    tip = { chain: tip.chain, epoch: info.epoch, seq: info.seq, position: to };
     return true;
   };
   let position = tip.position;
@@ -59,10 +59,5 @@ function fits(tip: Tip, batches: number, fence: Fence): boolean {
 function* newChain({ target, chain, mistakes }: World, known: Fence): Generator<void, Tip, void> {
   const { epoch, seq, position } = mistakes.newChainKeepsEpoch === true ? known : target.bumpEpoch();
   yield;
-  chain.deleteTip();
-  yield;
-  chain.deleteBatches();
-  yield;
-  chain.tip = { epoch, seq, position };
-  return chain.tip;
+  return chain.beginAnew({ epoch, seq, position });
 }

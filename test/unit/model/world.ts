@@ -47,8 +47,6 @@ export interface Mistakes {
   startWithoutEpoch?: boolean;
   /** The tail reads the tables before the fence (I3). */
   tablesBeforeFence?: boolean;
-  /** Payloads are kept by `seq` alone, which is given again after the chain was lost (I3). */
-  payloadBySeqAlone?: boolean;
   /** A chain that begins anew keeps the epoch of the old one (I3). */
   newChainKeepsEpoch?: boolean;
   /** A migration that was removed and started again begins with the same fence (I3). */
