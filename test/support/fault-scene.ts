@@ -31,7 +31,6 @@ export class FaultScene implements AsyncDisposable {
   readonly schema = `${this.id}_db`;
   readonly stateSchema = `${this.id}_state`;
   readonly client: DroverClient;
-  /** A test may put another server in a place: one that was failed over to. */
   readonly servers: SceneServers;
   /** Overrides of the workers' settings, for those that start from now on. */
   readonly overrides: Record<string, string> = {};
@@ -41,7 +40,7 @@ export class FaultScene implements AsyncDisposable {
   private readonly admins = new Map<Side, Promise<Connection>>();
 
   private constructor(servers: SceneServers) {
-    this.servers = servers;
+    this.servers = { ...servers };
     this.client = new DroverClient({ config: loadConfig(this.env) });
   }
 
@@ -109,6 +108,23 @@ export class FaultScene implements AsyncDisposable {
 
   /** Statements as the administrator; one connection per side, opened again when the server was away. */
   async sql<T = RowDataPacket>(side: Side, statements: string): Promise<T[]> {
+    try {
+      return await this.query<T>(side, statements);
+    } catch (error) {
+      // Nothing was sent: the server had been away.
+      if (!(error instanceof Error) || !/closed state/.test(error.message)) throw error;
+      return await this.query<T>(side, statements);
+    }
+  }
+
+  /** Another server takes the source's place: for us, and for workers that start from now on. */
+  async moveSource(url: string): Promise<void> {
+    await this.admins.get("source")?.then((db) => db.destroy(), () => undefined);
+    this.admins.delete("source");
+    this.servers.source = url;
+  }
+
+  private async query<T>(side: Side, statements: string): Promise<T[]> {
     let admin = this.admins.get(side);
     if (admin === undefined) {
       admin = connect(this.servers[side]);

@@ -5,9 +5,12 @@
 import { sleep } from "../../shared/abort.js";
 import { backoffDelay } from "../../shared/backoff.js";
 import type { Logger } from "../../shared/logger.js";
+import type { ByteSql } from "../../shared/mysql/bytes.js";
 import type { Connections } from "../../shared/mysql/connections.js";
+import type { Session } from "../../shared/mysql/session.js";
 import type { State } from "../../shared/state/state.js";
 import { WORKING_PHASES } from "../../shared/state/migrations.js";
+import { NOW, isoOf } from "../../shared/state/values.js";
 import type { MigrationRef } from "../context.js";
 
 export interface ErrorRecorderOptions {
@@ -17,9 +20,19 @@ export interface ErrorRecorderOptions {
   shutdown: AbortSignal;
 }
 
+interface WaitingError {
+  ref: MigrationRef;
+  error: unknown;
+  /** When it happened, by `performance.now()`. */
+  since: number;
+}
+
+/** An error is as good as new for this long (milliseconds). */
+const PROMPT = 1_000;
+
 export class ErrorRecorder {
   private readonly options: ErrorRecorderOptions;
-  private readonly waiting = new Map<string, { ref: MigrationRef; error: unknown }>();
+  private readonly waiting = new Map<string, WaitingError>();
   private readonly saving = new Set<string>();
 
   constructor(options: ErrorRecorderOptions) {
@@ -28,7 +41,7 @@ export class ErrorRecorder {
 
   /** Records an error that is retried; returns at once. */
   record(ref: MigrationRef, error: unknown): void {
-    this.waiting.set(ref.migration, { ref, error });
+    this.waiting.set(ref.migration, { ref, error, since: performance.now() });
     void this.save(ref.migration);
   }
 
@@ -53,7 +66,9 @@ export class ErrorRecorder {
       const entry = this.waiting.get(migration);
       if (!entry) break;
       try {
-        await connections.use(entry.ref.target, "target", shutdown, (session) => state.migrations.recordError(session, migration, entry.error));
+        await connections.use(entry.ref.target, "target", shutdown, async (session) => {
+          if (!(await this.isOver(session, entry))) await state.migrations.recordError(session, migration, entry.error);
+        });
         if (this.waiting.get(migration) === entry) this.waiting.delete(migration);
       } catch (error) {
         log.debug({ migration, err: error }, "an error could not be saved yet");
@@ -61,5 +76,20 @@ export class ErrorRecorder {
       }
     }
     this.saving.delete(migration);
+  }
+
+  /**
+   * Whether the migration has moved since the error: an error that could not be saved until then would stand there for as
+   * long as nothing else happens. Compared by the target's clock alone.
+   */
+  private async isOver(session: Session, { ref, since }: WaitingError): Promise<boolean> {
+    const { state } = this.options;
+    const age = performance.now() - since;
+    if (age < PROMPT) return false;
+    const [clock] = await session.rows(`SELECT ${NOW} AS now` as ByteSql);
+    const migration = await state.migrations.read(session, ref.migration);
+    const fence = await state.fence.read(session, ref.migration);
+    const moved = [migration?.progressAt, fence?.updatedAt].map((at) => Date.parse(at ?? "") || 0);
+    return Math.max(...moved) > Date.parse((clock && isoOf(clock, "now")) ?? "") - age;
   }
 }

@@ -77,6 +77,8 @@ class Tail implements BinlogHandler {
   /** Too much is on its way: the reader waits. */
   private pressed = false;
   private ending: TailEnd | null = null;
+  /** The error that the state shows, and since when (`Date.now()`) this tail has seen it there. */
+  private shownError = { at: "", since: 0 };
   private wake: (() => void) | null = null;
 
   constructor(context: EngineContext, ref: MigrationRef, options: TailOptions, begin: Beginning, naming: SourceNaming) {
@@ -263,7 +265,21 @@ class Tail implements BinlogHandler {
     if (migration === null || fence === null || !isFollowing(migration)) {
       await this.options.chain.clear();
       this.ending = "not-due";
-    } else if (fence.epoch !== this.epoch) throw new DroverError("FENCE_MOVED", `the migration ${this.ref.migration} began a new epoch`);
+    } else if (fence.epoch !== this.epoch) {
+      throw new DroverError("FENCE_MOVED", `the migration ${this.ref.migration} began a new epoch`);
+    } else await this.forgetOldError(migration, now, signal);
+  }
+
+  /**
+   * Progress clears an error, and on a quiet source there is none. Whatever still fails is recorded again every few seconds;
+   * an error that stays the same while this stream runs is over.
+   */
+  private async forgetOldError(migration: Migration, now: number, signal: AbortSignal): Promise<void> {
+    const at = migration.error?.at ?? "";
+    if (at !== this.shownError.at) this.shownError = { at, since: now };
+    if (at === "" || !this.sender.idle || now - this.shownError.since < ERROR_LIFE) return;
+    const { connections, state } = this.context;
+    await connections.use(this.ref.target, "target", signal, (session) => state.migrations.recordProgress(session, this.ref.migration));
   }
 
   /** Design §4, step 5: the backlog reached its limit before the copy ended. */
@@ -280,6 +296,8 @@ interface Undecided {
   committed: boolean;
 }
 
+/** Retries come more often than this (milliseconds). */
+const ERROR_LIFE = 12_000;
 /** How often the tail looks whether it is still wanted, in milliseconds. */
 const CHECK_INTERVAL = 1_000;
 /** The longest that a batch is filled while the applier is behind, or must wait for the copy; milliseconds. */
