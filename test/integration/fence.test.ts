@@ -68,14 +68,11 @@ test("I1: a chunk read before the fence moved is not written after it", async ()
 
 test("I3: pause and resume make a chunk under way void", async () => {
   await using ctx = await testContext();
-  let context: EngineContext | undefined;
   const hooks = once("chunk:after-read", async () => {
-    if (context === undefined) return;
-    await pauseMigration(context, REF, signal);
-    await resumeMigration(context, REF, signal);
+    await pauseMigration(scene, REF, signal);
+    await resumeMigration(scene, REF, signal);
   });
-  await using scene = await planned(ctx, hooks);
-  context = scene;
+  await using scene = await planned(ctx, { at: (point, detail) => hooks.at(point, detail) });
   await expect(new ChunkCopier(scene).copy(REF, 1, 1, signal)).rejects.toMatchObject({ code: "FENCE_MOVED" });
   expect(await targetRows(ctx)).toBe("");
 });
