@@ -85,7 +85,14 @@ export class StatusReader {
     // After a quiet time the first transaction looks like this too, for the moment until it is applied.
     if (migration.phase === "streaming" && fence !== null && (await this.moves(found, fence.position, signal))) return null;
     const workerPresent = redis === null && migration.error === null && (await this.workerPresent());
-    return { since: migration.progressAt, reason: stuckReason(migration, redis, workerPresent) };
+    // A worker cannot record there that it cannot write there.
+    const readOnly = redis === null && migration.error === null && (await this.readOnly(found, signal));
+    return { since: migration.progressAt, reason: readOnly ? `SERVER_UNAVAILABLE: ${found.target} is read-only` : stuckReason(migration, redis, workerPresent) };
+  }
+
+  private async readOnly(found: FoundMigration, signal: AbortSignal): Promise<boolean> {
+    const [row] = await this.connections.use(found.target, "target", signal, (session) => session.rows("SELECT @@GLOBAL.read_only AS on_" as ByteSql));
+    return row?.["on_"] === "1";
   }
 
   /** Whether the fence leaves `position` within a moment. */
