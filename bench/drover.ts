@@ -122,6 +122,7 @@ export class Drover implements AsyncDisposable {
     const flags = profile === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
     const worker = spawn(process.execPath, [...flags, CLI, "worker"], { env: { ...process.env, ...this.environment }, stdio: ["ignore", "ignore", "pipe"] });
     worker.stderr.pipe(createWriteStream(this.logFile(number)));
+    process.once("exit", () => worker.kill("SIGKILL"));
     this.workers.push(worker);
   }
 

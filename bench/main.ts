@@ -8,6 +8,9 @@ import { openBenchServers, type BenchServers } from "./servers.js";
 
 const benches: Record<JobName, (options: BenchOptions, servers: BenchServers) => Promise<void>> = { copy: benchCopy, follow: benchFollow, diff: benchDiff };
 
+// The servers have a watchdog; workers end with this process (`Drover.spawnWorker`).
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
+
 try {
   const options = parseOptions(process.argv.slice(2));
   if (!existsSync(new URL("../dist/producers/cli/main.js", import.meta.url))) throw new Error("the workers are not built: run `npm run build`");
