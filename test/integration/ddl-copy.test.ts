@@ -28,7 +28,7 @@ it("every kind of DDL during the copy, under writes; chunks were read before and
   await scene.source("CREATE TABLE short (id INT PRIMARY KEY); DROP TABLE short; RENAME TABLE moved2 TO moved3, moved3 TO moved");
   await writers.stop();
   expect(await scene.differences()).toEqual([]);
-});
+}, 120_000);
 
 it("a table that is altered while it starts over, by a worker that dies in between", async () => {
   const gate = new Gate();

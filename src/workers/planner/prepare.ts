@@ -14,6 +14,7 @@ import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { withDdlLock } from "../ddl/ddl-lock.js";
+import { isGone } from "./present-table.js";
 import { readSourceTable } from "./source-table.js";
 import { ensureTargetSchema, prepareTarget } from "./target-table.js";
 
@@ -40,7 +41,10 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
       throw new DroverError("PREFLIGHT_FAILED", selected.problems.map((p) => p.message).join("; "), { problems: selected.problems });
     const found: MigrationTable[] = [];
     for (const [i, { source: name, target, where }] of selected.tables.entries()) {
-      const { definition, startPosition } = await readSourceTable(source, name);
+      const { definition, startPosition } = await readSourceTable(source, name).catch((error: unknown) => {
+        // Dropped since it was listed: the list is read again, and says so where the spec names the table.
+        throw isGone(error) ? new DroverError("TABLE_CHANGED", `${name.schema}.${name.table} was dropped or renamed while the tables were read`, { cause: error }) : error;
+      });
       if (definition.key === null)
         throw new DroverError("PREFLIGHT_FAILED", `${name.schema}.${name.table} has no primary key and no NOT NULL unique key`, { cure: "add a primary key, or exclude the table" });
       found.push({

@@ -15,7 +15,12 @@ export async function presentTable(context: EngineContext, source: string, { sch
       (await readTableDefinition(session, schema, table)) === null ? null : await readSourceTable(session, { schema, table }),
     );
   } catch (error) {
-    if (error instanceof DroverError && GONE.includes(error.errno ?? 0)) return null;
+    if (isGone(error)) return null;
     throw error;
   }
+}
+
+/** The error of reading a table that is not there, or not any more. */
+export function isGone(error: unknown): boolean {
+  return error instanceof DroverError && GONE.includes(error.errno ?? 0);
 }
