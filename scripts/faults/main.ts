@@ -1,13 +1,20 @@
-/** `npm run faults -- --fault F|all --phase P|all --runs N --seed N --json`: one JSON line per run. */
+/** `npm run faults -- --fault F|all --phase P|all --runs N --seed N`: a table at the end; with `--json` one JSON line per run and nothing else. */
 import { parseArgs } from "node:util";
 import { openServers } from "../servers/index.js";
 import { FAULTS, type FaultName } from "./faults.js";
 import { PHASES, type PhaseName } from "./phases.js";
-import { runFault } from "./run.js";
+import { measurePeers } from "./peers.js";
+import { textTable, writeMarkdown } from "./report.js";
+import { runFault, type RunReport } from "./run.js";
 
 const HELP = `Strikes Drover with faults under writes, and checks that nothing is lost and no lock stays.
 
-npm run faults -- [--fault NAME|all] [--phase NAME|all] [--runs N] [--seed N] [--rows N] [--workers N] [--no-ddl] [--log FILE] [--json]
+npm run faults -- [--fault NAME|all] [--phase NAME|all] [--runs N] [--seed N] [--rows N] [--workers N] [--no-ddl] [--log FILE]
+                  [--peers] [--markdown FILE] [--json]
+
+--peers      also: mydumper and mysqldump stopped in a dump, and how long DDL waits (60 s at most); alone with --fault none --runs 0
+--markdown   puts the figures into a page that has a place for them (docs/faults.md)
+--json       one JSON line per run on stdout, and nothing else
 
 faults: ${FAULTS.join(", ")}
 phases: ${PHASES.join(", ")}
@@ -23,6 +30,8 @@ const { values } = parseArgs({
     workers: { type: "string", default: "3" },
     "no-ddl": { type: "boolean", default: false },
     log: { type: "string" },
+    peers: { type: "boolean", default: false },
+    markdown: { type: "string" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -40,8 +49,8 @@ const shared = {
   target: await servers.mysql({ name: "target" }),
   redis: await servers.redis(),
 };
-let good = 0;
-let bad = 0;
+const reports: RunReport[] = [];
+const note = (line: string) => process.stderr.write(`${line}\n`);
 for (let run = 0; run < Number(values.runs); run++) {
   for (const phase of phases) {
     for (const fault of faults) {
@@ -49,13 +58,18 @@ for (let run = 0; run < Number(values.runs); run++) {
         fault: fault as FaultName, phase: phase as PhaseName, seed: Number(values.seed) + run, servers: shared,
         rows: Number(values.rows), workers: Number(values.workers), ddl: !values["no-ddl"], ...(values.log === undefined ? {} : { logFile: values.log }),
       });
-      process.stdout.write(`${JSON.stringify(report)}\n`);
-      if (report.equal) good += 1;
-      else bad += 1;
+      reports.push(report);
+      if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`);
+      else note(`${report.fault} in ${report.phase}, seed ${report.seed}: ${report.error ?? "equal"}`);
     }
   }
 }
-process.stderr.write(`${good} equal, ${bad} not\n`);
+const peers = values.peers ? await measurePeers(shared.source, note) : [];
+if (values.json) for (const peer of peers) process.stdout.write(`${JSON.stringify(peer)}\n`);
+else process.stdout.write(`${textTable(reports, peers)}\n`);
+if (values.markdown !== undefined) await writeMarkdown(values.markdown, reports, peers);
+const bad = reports.filter((report) => !report.equal).length;
+note(`${reports.length - bad} equal, ${bad} not`);
 process.exitCode = bad === 0 ? 0 : 1;
 
 function chosen<T extends string>(value: string, all: readonly T[], known: readonly T[]): readonly T[] {

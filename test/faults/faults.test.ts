@@ -24,13 +24,9 @@ afterAll(async () => {
 });
 
 const CASES: [FaultName, PhaseName, string][] = [
-  ["kill9", "planning", "a worker that is killed while it plans"],
   ["kill9", "copying", "a worker that is killed while it copies"],
-  ["sigstop", "copying", "a stopped worker that wakes as a zombie while others have its chunks"],
   ["flush-redis", "copying", "an emptied Redis while copying"],
-  ["kill9", "catching-up", "a worker that is killed while it catches up"],
   ["sigstop", "streaming", "a stopped worker that wakes as a zombie while others have its leases"],
-  ["flush-redis", "streaming", "an emptied Redis while streaming"],
   ["kill9", "diff", "a worker that is killed while it compares"],
 ];
 

@@ -1,4 +1,4 @@
-/** Redis is disposable (promise 3): ended, killed, emptied, refusing to write, full. On a Redis of its own; MySQL is shared. */
+/** Redis is disposable (promise 3): ended, killed, emptied, refusing to write, full. Each on a Redis of its own; MySQL is shared. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
@@ -6,18 +6,16 @@ import { openServers, type RedisServer, type Servers } from "../../scripts/serve
 import { FaultScene, Loop, numbered, until } from "../support/fault-scene.js";
 
 let servers: Servers;
-let redis: RedisServer;
 
 beforeAll(async () => {
   servers = await openServers({});
-  redis = await servers.redis();
 }, 60_000);
 
 afterAll(async () => {
   await servers?.[Symbol.asyncDispose]();
 });
 
-async function command(...args: [string, ...string[]]): Promise<void> {
+async function command(redis: RedisServer, ...args: [string, ...string[]]): Promise<void> {
   const connection = new Redis(redis.url, { maxRetriesPerRequest: 1 });
   connection.on("error", () => undefined);
   try {
@@ -28,50 +26,51 @@ async function command(...args: [string, ...string[]]): Promise<void> {
 }
 
 /** What happens to Redis, and for how long (milliseconds) it is of no use. */
-const OUTAGES: [string, () => Promise<void>][] = [
-  ["is stopped for a while", async () => {
+const OUTAGES: [string, (redis: RedisServer) => Promise<void>][] = [
+  ["is stopped for a while", async (redis) => {
     await redis.stop();
     await sleep(2_000);
     await redis.start();
   }],
-  ["is killed and loses its latest writes", async () => {
+  ["is killed and loses its latest writes", async (redis) => {
     await redis.kill();
     await sleep(2_000);
     await redis.start();
   }],
-  ["is emptied", () => command("FLUSHALL")],
-  ["refuses to write, as a replica does", async () => {
+  ["is emptied", (redis) => command(redis, "FLUSHALL")],
+  ["refuses to write, as a replica does", async (redis) => {
     // A primary that does not have enough replicas refuses every write.
-    await command("CONFIG", "SET", "min-replicas-to-write", "1");
+    await command(redis, "CONFIG", "SET", "min-replicas-to-write", "1");
     await sleep(3_000);
-    await command("CONFIG", "SET", "min-replicas-to-write", "0");
+    await command(redis, "CONFIG", "SET", "min-replicas-to-write", "0");
   }],
-  ["becomes a read-only replica of nobody", async () => {
-    await command("REPLICAOF", "127.0.0.1", "1");
+  ["becomes a read-only replica of nobody", async (redis) => {
+    await command(redis, "REPLICAOF", "127.0.0.1", "1");
     await sleep(3_000);
-    await command("REPLICAOF", "NO", "ONE");
+    await command(redis, "REPLICAOF", "NO", "ONE");
   }],
-  ["is out of memory", async () => {
-    await command("CONFIG", "SET", "maxmemory", "1mb");
+  ["is out of memory", async (redis) => {
+    await command(redis, "CONFIG", "SET", "maxmemory", "1mb");
     await sleep(3_000);
-    await command("CONFIG", "SET", "maxmemory", "0");
+    await command(redis, "CONFIG", "SET", "maxmemory", "0");
   }],
 ];
 
 describe("Redis", () => {
-  it.each(OUTAGES)("%s, in the copy and in the follow: the work goes on by itself, no row is lost", async (_name, outage) => {
+  it.concurrent.each(OUTAGES)("%s, in the copy and in the follow: the work goes on by itself, no row is lost", async (_name, outage) => {
+    const redis = await servers.redis();
     await using scene = await FaultScene.open({ source: inject("servers").source, target: inject("servers").target, redis: redis.url }, numbered("t", 2_000));
     await scene.worker({ at: async (point) => void (point === "chunk:before-read" && (await sleep(40))) });
     await scene.start({ chunkRows: 50, copyConcurrency: 2 });
     const writer = new Loop((turn) => scene.sql("source", `REPLACE INTO ${scene.schema}.t VALUES (${(turn * 7) % 2_100}, 'turn ${turn}')`), 20);
     await until(async () => (await scene.chunksDone()) >= 5, "some chunks");
-    await outage();
+    await outage(redis);
     const begin = Date.now();
     const done = await scene.chunksDone();
     await until(async () => (await scene.chunksDone()) > done || (await scene.client.status("m")).phase !== "copying", "the copy to go on");
     expect(Date.now() - begin).toBeLessThan(30_000);
     await scene.phase("streaming", 90_000);
-    await outage();
+    await outage(redis);
     await sleep(200);
     await writer.stop();
     await scene.sql("source", `REPLACE INTO ${scene.schema}.t VALUES (9999, 'last')`);

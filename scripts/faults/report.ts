@@ -1,0 +1,52 @@
+/** The figures of many runs as a table: one row per fault and phase, the worst of its runs. */
+import { readFile, writeFile } from "node:fs/promises";
+import type { PeerReport } from "./peers.js";
+import type { RunReport } from "./run.js";
+
+const HEAD = ["fault", "phase", "runs", "equal", "DDL wait max", "p99", "our oldest transaction", "recovery", "redone rows, at most"];
+const BEGIN = "<!-- figures: made by npm run faults -- --markdown -->";
+const END = "<!-- end of figures -->";
+
+export function figures(reports: readonly RunReport[]): string[][] {
+  const groups = new Map<string, RunReport[]>();
+  for (const report of reports) {
+    const key = `${report.fault} ${report.phase}`;
+    groups.set(key, [...(groups.get(key) ?? []), report]);
+  }
+  return [...groups.values()].map((runs) => {
+    const worst = (value: (report: RunReport) => number) => Math.max(...runs.map(value));
+    const [first] = runs as [RunReport, ...RunReport[]];
+    const recovered = runs.every((run) => run.recoverSeconds !== null);
+    return [
+      first.fault, first.phase, String(runs.length), runs.every((run) => run.equal) ? "yes" : "NO",
+      `${worst((r) => r.ddlWaitMsMax)} ms`, `${worst((r) => r.ddlWaitMsP99)} ms`, `${(worst((r) => r.ourOldestTrxMsMax) / 1000).toFixed(1)} s`,
+      recovered ? `${worst((r) => r.recoverSeconds ?? 0).toFixed(1)} s` : "none", String(worst((r) => r.redoneRows)),
+    ];
+  });
+}
+
+/** For a terminal. */
+export function textTable(reports: readonly RunReport[], peers: readonly PeerReport[]): string {
+  const lines = reports.length === 0 ? [] : aligned([HEAD, ...figures(reports)]);
+  return [...lines, ...peers.map((peer) => `${peer.peer} ${peer.version}, stopped in a dump: ALTER waits ${wait(peer)}`)].join("\n");
+}
+
+/** Puts the figures into a page, between its two marks. @throws when they are not there */
+export async function writeMarkdown(file: string, reports: readonly RunReport[], peers: readonly PeerReport[]): Promise<void> {
+  const page = await readFile(file, "utf8");
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error(`${file} has no place for figures: "${BEGIN}" … "${END}"`);
+  const rows = [HEAD, HEAD.map((_name, i) => (i < 2 ? "---" : "---:")), ...figures(reports)];
+  const table = reports.length === 0 ? [] : [rows.map((row) => `| ${row.join(" | ")} |`).join("\n")];
+  const others = peers.length === 0 ? [] : [["| stopped in a dump (SIGSTOP) | an ALTER on the source waits |", "| --- | ---: |", ...peers.map((peer) => `| ${peer.peer} ${peer.version} | ${wait(peer)} |`)].join("\n")];
+  await writeFile(file, `${page.slice(0, begin)}${BEGIN}\n\n${[...table, ...others].join("\n\n")}\n\n${page.slice(end)}`);
+}
+
+function wait(peer: PeerReport): string {
+  return peer.stillWaiting ? `more than ${Math.round(peer.ddlWaitMs / 1000)} s (given up)` : `${(peer.ddlWaitMs / 1000).toFixed(1)} s`;
+}
+
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = HEAD.map((_name, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+  return rows.map((row) => row.map((cell, i) => (i < 2 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join("  ").trimEnd());
+}
