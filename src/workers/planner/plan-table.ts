@@ -10,6 +10,7 @@ import type { ByteSql } from "../../shared/mysql/bytes.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
+import { waitUntilVisible } from "../copy/visibility.js";
 import { tableChanged } from "../copy/table-changed.js";
 
 /** The planner stops when this many chunks wait, and is called again when fewer than half of them are left. */
@@ -37,7 +38,11 @@ export async function planTable(context: EngineContext, ref: MigrationRef, numbe
     if (table.planned) return true;
     if (migration.phase !== "copying" || table.phase === "pending" || work.waiting >= PLAN_AHEAD) return false;
     const rows = Math.max(1, Math.floor(chunkRows(migration.spec.options, table, work.measured) * part));
-    const cut = await connections.use(migration.spec.source, "source", signal, (session) => cutPortion(session, table, rows)).catch((error: unknown) => {
+    const cut = await connections.use(migration.spec.source, "source", signal, async (session) => {
+      // Step 2a holds for the last key as well: a replica that lags would show too small a one.
+      if (table.lastKey === null) await waitUntilVisible(session, table.startPosition, signal);
+      return await cutPortion(session, table, rows);
+    }).catch((error: unknown) => {
       // 3024: the statement's time limit.
       if (error instanceof DroverError && error.errno === 3024 && rows > 1) return null;
       throw tableChanged(error, table);

@@ -27,6 +27,26 @@ export async function readBeginning(context: EngineContext, ref: MigrationRef, c
   // The statement at the end of the chain was not executed yet.
   if (tip?.barrier === true && batches > 0 && tip.epoch === fence.epoch && tip.seq > fence.seq) return null;
   if (tip !== null && fits(tip, batches, fence)) return { migration, tables, tip };
+  return await beginAnew(context, ref, chain, signal);
+}
+
+/**
+ * A new chain needs a new epoch: an applier may still hold a batch of the old one in memory, cut differently, and its `seq` and
+ * position may be the new one's. The lock waits for a commit under way; what comes after it is void.
+ */
+async function beginAnew(context: EngineContext, ref: MigrationRef, chain: BacklogChain, signal: AbortSignal): Promise<Beginning | null> {
+  const { connections, state } = context;
+  const begin = await connections.transaction(ref.target, "target", signal, async (session) => {
+    await state.fence.require(session, ref.migration, "update");
+    await state.fence.bumpEpoch(session, ref.migration);
+    return {
+      fence: await state.fence.require(session, ref.migration),
+      migration: await state.migrations.require(session, ref.migration),
+      tables: await state.tables.list(session, ref.migration),
+    };
+  });
+  const { migration, tables, fence } = begin;
+  if (!isFollowing(migration)) return null;
   return { migration, tables, tip: await chain.reset({ epoch: fence.epoch, seq: fence.seq, position: fence.position }) };
 }
 
