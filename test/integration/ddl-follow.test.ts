@@ -66,5 +66,8 @@ describe("DDL while streaming", () => {
     expect(await scene.differences()).toEqual([]);
     const followed = (await scene.client.status("m")).tables.map((table) => table.source.split(".")[1]);
     expect(new Set(followed)).toEqual(new Set(["joined", "other", "parts", "s", "t"]));
+    // Both are followed now: the target exchanges them itself.
+    await scene.source("ALTER TABLE parts EXCHANGE PARTITION p0 WITH TABLE joined; DELETE FROM joined WHERE id=4; ALTER TABLE parts TRUNCATE PARTITION p1; INSERT INTO parts VALUES (140,'p')");
+    expect(await scene.differences()).toEqual([]);
   });
 });
