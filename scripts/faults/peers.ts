@@ -20,7 +20,7 @@ export interface PeerReport {
 }
 
 /** Seconds. */
-export const PEER_BOUND = 60;
+const PEER_BOUND = 60;
 const ROWS = 400_000;
 const SCHEMA = "faults_peer";
 const PASSWORD = "peer-password";

@@ -7,7 +7,7 @@ const HEAD = ["fault", "phase", "runs", "equal", "DDL wait max", "p99", "our old
 const BEGIN = "<!-- figures: made by npm run faults -- --markdown -->";
 const END = "<!-- end of figures -->";
 
-export function figures(reports: readonly RunReport[]): string[][] {
+function figures(reports: readonly RunReport[]): string[][] {
   const groups = new Map<string, RunReport[]>();
   for (const report of reports) {
     const key = `${report.fault} ${report.phase}`;

@@ -14,7 +14,7 @@ import { createLogger } from "../../src/shared/logger.js";
 import type { Hooks } from "../../src/workers/hooks.js";
 import { runWorker, type RunningWorker } from "../../src/workers/index.js";
 
-export type Side = "source" | "target";
+type Side = "source" | "target";
 
 /** Administrators' URLs. */
 export interface SceneServers {
