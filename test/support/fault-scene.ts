@@ -252,7 +252,7 @@ async function connect(url: string): Promise<Connection> {
 }
 
 /** Ends an `until` at once. */
-export class Stop extends Error {}
+class Stop extends Error {}
 
 /** Polls; an error counts as "not yet", for a server may be away. @throws after `patience` milliseconds */
 export async function until(done: () => Promise<boolean> | boolean, what: string, patience = 30_000): Promise<void> {
