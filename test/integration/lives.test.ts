@@ -76,7 +76,7 @@ describe("a copy", () => {
       at: async (point, detail) => {
         const chunk = Number(detail["chunk"]);
         if (point === "chunk:before-read") reads.set(chunk, (reads.get(chunk) ?? 0) + 1);
-        if (point === "chunk:after-read" && chunk === 7 && !cured) throw new DroverError("SERVER_BUSY", "planted: a lock that is never released", { errno: 1205 });
+        if (point === "chunk:after-read" && chunk === 7 && !cured) throw new DroverError("SERVER_BUSY", "planted: a deadlock every time", { errno: 1213 });
       },
     });
     await scene.start({ chunkRows: 100 });
@@ -87,7 +87,7 @@ describe("a copy", () => {
     await scene.state("UPDATE @state.chunks SET attempts=18 WHERE number=7");
     await scene.phase("failed");
     const { error } = await scene.client.status("m");
-    expect(error).toMatchObject({ code: "POISON", errno: 1205 });
+    expect(error).toMatchObject({ code: "POISON", errno: 1213 });
     expect(error?.message).toContain("chunk 7");
     const done = await scene.state<{ number: number }>("SELECT number FROM @state.chunks WHERE state='done'");
     cured = true;
