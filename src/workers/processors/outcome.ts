@@ -20,6 +20,8 @@ const RETRY = { first: 200, cap: 5_000 };
  */
 const STEP_BACK = 3_000;
 const STEP_BACK_LOOK = 150;
+/** milliseconds */
+const LONG_RUN = 10_000;
 
 /**
  * Wraps a processor. `refOf` names the migration that an error is recorded for; null for jobs of no migration.
@@ -31,6 +33,7 @@ export function guarded(context: ProcessorContext, refOf: (job: Job) => Migratio
   return async (job, token, jobSignal) => {
     const { signal, release } = linkedSignal(context.shutdown, jobSignal);
     const key = job.id ?? "";
+    const begun = Date.now();
     try {
       if (Date.now() < (stepBackUntil.get(key) ?? 0)) {
         await job.moveToDelayed(Date.now() + STEP_BACK_LOOK, token);
@@ -57,6 +60,8 @@ export function guarded(context: ProcessorContext, refOf: (job: Job) => Migratio
         await job.moveToWait(token);
         throw new WaitingError();
       }
+      // A lease that worked for a while before it failed has made progress: its backoff begins anew.
+      if (Date.now() - begun > LONG_RUN) failures.delete(key);
       const attempt = (failures.get(key) ?? 0) + 1;
       failures.set(key, attempt);
       if (error.code === "CONNECTION_LOST") stepBackUntil.set(key, Date.now() + STEP_BACK);
