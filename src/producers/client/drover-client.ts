@@ -248,7 +248,7 @@ export class DroverClient {
     const { found } = await view.finder.find(spec.id, view.signal(given));
     if (found === null) return false;
     if (isDeepStrictEqual(found.migration.spec, spec)) return true;
-    throw new DroverError("MIGRATION_CONFLICT", `there is a migration "${spec.id}" with another spec`, { cure: `choose another id, or \`drover remove ${spec.id}\` first` });
+    throw new DroverError("MIGRATION_CONFLICT", `there is a migration "${spec.id}" with another spec`, { cure: `choose another id, or end the old one: \`drover stop ${spec.id}\` and \`drover remove ${spec.id}\`` });
   }
 
   private view(): Promise<StateView> {

@@ -4,7 +4,10 @@ import { DroverError, bounded, type ErrorCode } from "../errors.js";
 /** The server rolled back, or never began; the same statement may succeed in a moment. */
 const BUSY = new Set([1205, 1206, 1213, 1317, 1412, 1637, 1969, 3024, 3058, 3101, 3572, 1614, 1180]);
 /** The server cannot do it at present: read-only, full, shutting down, out of connections or memory. */
-const UNAVAILABLE = new Set([3, 28, 1021, 1023, 1026, 1028, 1030, 1037, 1038, 1040, 1041, 1053, 1077, 1114, 1135, 1203, 1226, 1290, 1598, 1792, 1836, 1881, 3100, 3168, 3169, 3707]);
+const UNAVAILABLE = new Set([
+  // A login that is refused: a password is being rotated, or one worker has an old one. It must not end a migration.
+  1045, 1698, 1820, 1862, 3118,
+  3, 28, 1021, 1023, 1026, 1028, 1030, 1037, 1038, 1040, 1041, 1053, 1077, 1114, 1135, 1203, 1226, 1290, 1598, 1792, 1836, 1881, 3100, 3168, 3169, 3707]);
 const LOST = new Set([1042, 1043, 1047, 1080, 1152, 1154, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1927, 2002, 2003, 2006, 2013, 2055, 3032, 4031]);
 /** Their messages quote row values or SQL text (promise 6). */
 const QUOTES_VALUES = new Set([1062, 1064, 1149, 1265, 1292, 1300, 1366, 1367, 1406, 1411, 1416, 1525, 1526, 1557, 1586, 1690, 1761, 1762, 1859, 1977, 3140, 3141, 3143, 3144, 3146, 3156, 3819, 3854, 3903, 3904, 4025]);

@@ -22,7 +22,7 @@ export async function startMigration(context: EngineContext, specInput: unknown,
     if (await state.migrations.create(session, specInput, spec)) return;
     const known = await state.migrations.require(session, spec.id);
     if (isDeepStrictEqual(known.spec, spec)) return;
-    throw new DroverError("MIGRATION_CONFLICT", `there is a migration "${spec.id}" with another spec`, { cure: "choose another id, or `drover remove` the old one" });
+    throw new DroverError("MIGRATION_CONFLICT", `there is a migration "${spec.id}" with another spec`, { cure: "choose another id, or end the old one: `drover stop` and `drover remove`" });
   });
   return { migration: spec.id, target: spec.target };
 }

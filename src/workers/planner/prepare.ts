@@ -62,7 +62,15 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
     // Whoever locks the fence first records the tables; a second preparer finds them there.
     await state.fence.require(session, ref.migration, "update");
     if ((await state.tables.list(session, ref.migration)).length > 0) return;
-    for (const table of tables) await state.tables.put(session, ref.migration, table);
+    const taken = await state.tables.taken(session, ref.migration);
+    for (const table of tables) {
+      const owner = taken.get(`${table.target.schema}.${table.target.table}`);
+      if (owner !== undefined)
+        throw new DroverError("PREFLIGHT_FAILED", `the target table ${table.target.schema}.${table.target.table} is written by the migration "${owner}"`, {
+          cure: `stop ${owner} first, or give the table another target name`,
+        });
+      await state.tables.put(session, ref.migration, table);
+    }
   });
   return await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
 }

@@ -23,7 +23,8 @@ export function createControlProcessor(context: ProcessorContext): JobFunction {
       // Removed meanwhile.
       if (error.code === "NOT_FOUND") return {};
       context.log.warn({ migration: ref.migration, code: error.code, errno: error.errno, message: error.message }, "the migration could not be moved on");
-      if (error.kind === "retryable") context.errors.record(ref, error);
+      // CONFIG_INVALID: this worker lacks a connection, others may have it.
+      if (error.kind === "retryable" || error.code === "CONFIG_INVALID") context.errors.record(ref, error);
       else await context.errors.fail(ref, error);
       return errorRecord(error);
     }

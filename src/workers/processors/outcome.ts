@@ -20,6 +20,7 @@ const RETRY = { first: 200, cap: 5_000 };
  */
 const STEP_BACK = 3_000;
 const STEP_BACK_LOOK = 150;
+const STEP_BACK_ON: ReadonlySet<string> = new Set(["CONNECTION_LOST", "SERVER_UNAVAILABLE", "CONFIG_INVALID"]);
 /** milliseconds */
 const LONG_RUN = 10_000;
 
@@ -64,7 +65,7 @@ export function guarded(context: ProcessorContext, refOf: (job: Job) => Migratio
       if (Date.now() - begun > LONG_RUN) failures.delete(key);
       const attempt = (failures.get(key) ?? 0) + 1;
       failures.set(key, attempt);
-      if (error.code === "CONNECTION_LOST") stepBackUntil.set(key, Date.now() + STEP_BACK);
+      if (STEP_BACK_ON.has(error.code)) stepBackUntil.set(key, Date.now() + STEP_BACK);
       return await settle(context, job, token, ref, error, attempt);
     } finally {
       release();
@@ -87,7 +88,8 @@ function linkedSignal(...sources: (AbortSignal | undefined)[]): { signal: AbortS
 
 async function settle(context: ProcessorContext, job: Job, token: string | undefined, ref: MigrationRef | null, error: DroverError, attempt: number): Promise<never> {
   const detail = { queue: job.queueName, job: job.name, id: job.id, migration: ref?.migration, attempt, code: error.code, errno: error.errno };
-  if (error.kind === "retryable") {
+  // A worker without a connection, or with a wrong one, must not end a migration that others can work on.
+  if (error.kind === "retryable" || (ref && error.code === "CONFIG_INVALID")) {
     // Somebody else was faster: that is how the protocol works, and nothing to look at.
     context.log[error.code === "FENCE_MOVED" ? "debug" : "warn"]({ ...detail, message: error.message }, "will be tried again");
     if (ref && error.code !== "FENCE_MOVED") context.errors.record(ref, error);

@@ -4,7 +4,7 @@ import type { Paint } from "../terminal.js";
 import { count } from "./numbers.js";
 
 export function repairLines(report: RepairReport, paint: Paint): string[] {
-  const done = `${count(report.repaired)} rows ${report.dryRun ? "would be repaired" : "repaired"}`;
+  const done = report.dryRun ? `${count(report.actions.length + report.actionsLeftOut)} rows would be repaired` : `${count(report.repaired)} rows repaired`;
   const rest = [
     report.equal > 0 ? `${count(report.equal)} were equal by now` : "",
     report.inconclusive > 0 ? paint("yellow", `${count(report.inconclusive)} kept changing`) : "",
