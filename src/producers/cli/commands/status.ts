@@ -35,7 +35,8 @@ async function showAll(run: Run, client: DroverClient): Promise<ExitCode> {
   const { migrations, unreachable } = await client.listMigrations();
   for (const { connection, message } of unreachable) run.note(`connection ${connection} could not be asked, its migrations are missing here: ${message}`);
   run.print(migrations, (paint) => statusTable(migrations, paint));
-  return EXIT.done;
+  // An empty list of servers that did not answer says nothing; a script must not take it for "no migration".
+  return migrations.length === 0 && unreachable.length > 0 ? EXIT.usage : EXIT.done;
 }
 
 async function watch(run: Run, client: DroverClient, id: string | undefined): Promise<ExitCode> {
