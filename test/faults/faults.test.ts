@@ -24,8 +24,12 @@ afterAll(async () => {
 });
 
 const CASES: [FaultName, PhaseName, string][] = [
+  ["kill9", "planning", "a worker that is killed while it plans"],
   ["kill9", "copying", "a worker that is killed while it copies"],
+  ["sigstop", "copying", "a stopped worker that wakes as a zombie while others have its chunks"],
   ["flush-redis", "copying", "an emptied Redis while copying"],
+  ["kill9", "catching-up", "a worker that is killed while it catches up"],
+  ["kill9", "streaming", "a worker that is killed while it follows"],
   ["sigstop", "streaming", "a stopped worker that wakes as a zombie while others have its leases"],
   ["kill9", "diff", "a worker that is killed while it compares"],
 ];
