@@ -3,7 +3,7 @@
  *
  * DDL commits by itself, so it cannot check the fence in its own transaction (I3). What fences it is the session: the check and
  * the DDL run on one session that holds a named lock of the server. A zombie's session still holds the lock, and then nobody
- * else goes on; or the server has closed it (`wait_timeout`, 10 s), and then the zombie cannot run anything any more.
+ * else goes on; or the server has closed it (`wait_timeout`, 7 s), and then the zombie cannot run anything any more.
  */
 import { createHash } from "node:crypto";
 import { DroverError } from "../../shared/errors.js";
