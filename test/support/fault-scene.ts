@@ -180,9 +180,9 @@ export class FaultScene implements AsyncDisposable {
     return ids.length;
   }
 
-  /** Open transactions of Drover's on a server, with their age in seconds. */
+  /** Open transactions of Drover's on a server, with the age in seconds that each has at least: InnoDB cuts the time of its start to the second. */
   async transactions(side: Side): Promise<number[]> {
-    const rows = await this.sql<{ age: number }>(side, `SELECT TIMESTAMPDIFF(MICROSECOND, t.trx_started, NOW(6)) / 1e6 AS age FROM information_schema.INNODB_TRX AS t
+    const rows = await this.sql<{ age: number }>(side, `SELECT TIMESTAMPDIFF(MICROSECOND, t.trx_started, NOW(6)) / 1e6 - 1 AS age FROM information_schema.INNODB_TRX AS t
       JOIN information_schema.PROCESSLIST AS p ON p.ID=t.trx_mysql_thread_id WHERE p.USER='${this.id}'`);
     return rows.map((row) => Number(row.age));
   }
