@@ -26,7 +26,9 @@ test("progress, health, and Bull Board with all five queues; jobs show no secret
     expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
     for (const [, path] of (await page.text()).matchAll(/(?:src|href)="(\/[^"]+)"/g)) expect((await get(path ?? "")).status).toBe(200);
 
-    expect(await (await get("/queues")).text()).toContain("<title>");
+    const bull = await get("/queues");
+    expect(bull.headers.get("content-security-policy")).toMatch(/script-src 'self';/);
+    expect(await bull.text()).toContain("<title>");
     const listing = await (await get("/queues/api/queues?activeQueue=control&status=waiting")).text();
     const { queues } = JSON.parse(listing) as { queues: { name: string }[] };
     expect(queues.map((queue) => queue.name).sort()).toEqual(["apply", "control", "copy", "diff", "tail"]);

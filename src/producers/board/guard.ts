@@ -8,9 +8,6 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 
 export const SESSION_COOKIE = "drover_session";
 
-/** Reachable without a login. */
-const OPEN_PATHS = new Set(["/healthz", "/login", "/assets/board.css"]);
-
 export class Guard {
   private readonly token: string | null;
 
@@ -22,8 +19,7 @@ export class Guard {
     const byToken = this.token !== null && this.isToken(bearerOf(request));
     if (this.token === null && !isLoopback(hostName(request))) return await refuse(reply, 403, "without a token the board answers to loopback names only");
     if (!byToken && changes(request) && foreignOrigin(request)) return await refuse(reply, 403, "a request from another origin");
-    const path = request.url.split("?", 1)[0] ?? "";
-    if (this.token === null || byToken || OPEN_PATHS.has(path) || this.isSession(request.cookies[SESSION_COOKIE])) return undefined;
+    if (this.token === null || byToken || request.routeOptions.config.open === true || this.isSession(request.cookies[SESSION_COOKIE])) return undefined;
     if (request.method === "GET" && (request.headers.accept ?? "").includes("text/html")) return await reply.redirect("/login");
     return await refuse(reply.header("www-authenticate", "Bearer"), 401, "a bearer token is needed (DROVER_API_TOKEN)");
   }

@@ -1,30 +1,20 @@
-/** The board's server: one file per group of routes; the guard stands before all of them. */
+/** The board's server: the guard stands before all routes, and each plugin has a scope of its own behind it. */
 import fastifyCookie from "@fastify/cookie";
 import fastifyFormbody from "@fastify/formbody";
 import fastify, { type FastifyInstance } from "fastify";
-import type { Redis } from "ioredis";
-import type { Config } from "../../shared/config.js";
-import type { Logger } from "../../shared/logger.js";
-import type { Queues } from "../../shared/queues.js";
-import type { DroverClient } from "../client/drover-client.js";
 import { addErrorAnswers } from "./error-answers.js";
-import { Guard } from "./guard.js";
-import { addHealthRoutes } from "./routes/health.js";
-import { addLoginRoutes } from "./routes/login.js";
-import { addPageRoutes } from "./routes/page.js";
-import { addProgressRoutes } from "./routes/progress.js";
-import { addQueueRoutes } from "./routes/queues.js";
+import { addGuard } from "./guard-hooks.js";
+import type { BoardParts, BoardPlugin } from "./plugin.js";
+import { healthPlugin } from "./routes/health.js";
+import { loginPlugin } from "./routes/login.js";
+import { pagePlugin } from "./routes/page.js";
+import { progressPlugin } from "./routes/progress.js";
+import { queuesPlugin } from "./routes/queues.js";
 
-export interface BoardParts {
-  config: Config;
-  client: DroverClient;
-  queues: Queues;
-  redis: Redis;
-  log: Logger;
-}
+const PLUGINS: readonly BoardPlugin[] = [healthPlugin, loginPlugin, pagePlugin, progressPlugin, queuesPlugin];
 
 /** No request of ours is larger. */
-const BODY_LIMIT = 256 * 1024;
+const BODY_LIMIT = 1024 * 1024;
 
 export async function buildServer(parts: BoardParts): Promise<FastifyInstance> {
   const server = fastify({
@@ -33,18 +23,10 @@ export async function buildServer(parts: BoardParts): Promise<FastifyInstance> {
     // Waiting browsers must not keep the process from ending.
     forceCloseConnections: true,
   });
-  const guard = new Guard({ token: parts.config.apiToken });
   await server.register(fastifyCookie);
   await server.register(fastifyFormbody);
   addErrorAnswers(server, parts.log);
-  server.addHook("onRequest", (request, reply) => guard.check(request, reply));
-  server.addHook("onSend", async (_request, reply) => {
-    reply.headers({ "x-content-type-options": "nosniff", "x-frame-options": "DENY", "referrer-policy": "same-origin" });
-  });
-  addHealthRoutes(server, parts);
-  addLoginRoutes(server, guard);
-  await addPageRoutes(server);
-  addProgressRoutes(server, parts.client);
-  await addQueueRoutes(server, parts.queues);
+  addGuard(server, parts.config);
+  for (const plugin of PLUGINS) await server.register(async (scope) => plugin(scope, parts));
   return server;
 }

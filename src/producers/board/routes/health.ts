@@ -1,11 +1,10 @@
 /** `/healthz`: whether the board can do its work. */
-import type { FastifyInstance } from "fastify";
 import { DroverError } from "../../../shared/errors.js";
 import { redisAnswer } from "../../client/redis-answer.js";
-import type { BoardParts } from "../server.js";
+import type { BoardPlugin } from "../plugin.js";
 
-export function addHealthRoutes(server: FastifyInstance, { config, redis }: Pick<BoardParts, "config" | "redis">): void {
-  server.get("/healthz", async (_request, reply) => {
+export const healthPlugin: BoardPlugin = (scope, { config, redis }) => {
+  scope.get("/healthz", { config: { open: true } }, async (_request, reply) => {
     try {
       await redisAnswer(config.redisUrl, () => redis.ping());
       return { ok: true };
@@ -14,4 +13,4 @@ export function addHealthRoutes(server: FastifyInstance, { config, redis }: Pick
       return await reply.code(503).send({ ok: false, reason: error instanceof DroverError ? error.code : "BUG" });
     }
   });
-}
+};
