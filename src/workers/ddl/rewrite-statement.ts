@@ -2,7 +2,7 @@
 import type { TableName } from "../../shared/columns/table-definition.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
 import type { TableReference } from "./sql/statement.js";
-import type { VersionMark } from "./sql/lexer.js";
+import type { VersionMark } from "../../shared/sql/lexer.js";
 
 export interface Replacement {
   at: TableReference;

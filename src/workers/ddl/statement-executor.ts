@@ -23,7 +23,7 @@ import { presentTable } from "../planner/present-table.js";
 import { recordPlan, type JoiningTable, type PlanResult } from "./record-plan.js";
 import { rewriteStatement } from "./rewrite-statement.js";
 import { SelectionMap } from "./selection-map.js";
-import { UnreadableStatement } from "./sql/unreadable-statement.js";
+import { UnreadableStatement } from "../../shared/sql/unreadable-statement.js";
 import { unreadable } from "./statement-policy.js";
 import { prepareSession } from "./statement-session.js";
 import { encodeName, readStatementText, type AskSource, type KnownStatement } from "./statement-text.js";

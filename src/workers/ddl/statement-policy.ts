@@ -8,7 +8,7 @@ import { followNames } from "./follow-names.js";
 import { renamedTables } from "./renamed-tables.js";
 import { SelectionMap } from "./selection-map.js";
 import type { Statement } from "./sql/statement.js";
-import { UnreadableStatement } from "./sql/unreadable-statement.js";
+import { UnreadableStatement } from "../../shared/sql/unreadable-statement.js";
 import { readStatementText } from "./statement-text.js";
 import { alterTargetSchema } from "./target-schema.js";
 

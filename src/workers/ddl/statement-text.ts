@@ -2,9 +2,9 @@
 import type { BinlogStatement } from "../binlog/events.js";
 import { sql, type ByteSql } from "../../shared/mysql/bytes.js";
 import type { Session } from "../../shared/mysql/session.js";
-import { isUtf8, utf8Collation } from "./sql/client-charset.js";
+import { isUtf8, utf8Collation } from "../../shared/sql/client-charset.js";
 import { readStatement, type ReadStatement } from "./sql/read-statement.js";
-import { UnreadableStatement } from "./sql/unreadable-statement.js";
+import { UnreadableStatement } from "../../shared/sql/unreadable-statement.js";
 
 /** `sql_mode` as the binlog has it: bits. */
 const ANSI_QUOTES = 4n;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { readStatement } from "../../../src/workers/ddl/sql/read-statement.js";
 import type { Statement, TableReference } from "../../../src/workers/ddl/sql/statement.js";
-import { UnreadableStatement } from "../../../src/workers/ddl/sql/unreadable-statement.js";
+import { UnreadableStatement } from "../../../src/shared/sql/unreadable-statement.js";
 
 interface Modes {
   charset?: string;

@@ -9,10 +9,10 @@
 import { readAlterTable } from "./read-alter.js";
 import { readCreateTable } from "./read-create.js";
 import { readDelete, readInsert, readLoad, readUpdate, readWith } from "./read-rows.js";
-import { Lexer, type LexerOptions, type VersionMark } from "./lexer.js";
+import { Lexer, type LexerOptions, type VersionMark } from "../../../shared/sql/lexer.js";
 import type { Statement, TableReference } from "./statement.js";
 import { TokenReader, type NameContext } from "./token-reader.js";
-import { UnreadableStatement } from "./unreadable-statement.js";
+import { UnreadableStatement } from "../../../shared/sql/unreadable-statement.js";
 
 export interface ReadStatement {
   statement: Statement;

@@ -1,7 +1,7 @@
 /** Reads a statement's tokens one by one, with a look ahead, and the names in it. */
-import type { Lexer, Token } from "./lexer.js";
+import type { Lexer, Token } from "../../../shared/sql/lexer.js";
 import type { TableReference } from "./statement.js";
-import { UnreadableStatement } from "./unreadable-statement.js";
+import { UnreadableStatement } from "../../../shared/sql/unreadable-statement.js";
 
 export interface NameContext {
   /** The session's default schema. */
