@@ -73,16 +73,30 @@ function readConnections(environment: NodeJS.ProcessEnv, fromFile: Record<string
     const name = (match[1] as string).toUpperCase();
     // `_FILE` keeps the password out of the process list and the environment of children.
     if (match[2] === undefined) urls.set(name, value);
-    else if (environment[`DROVER_CONNECTION_${match[1]}`] === undefined) urls.set(name, readUrlFile(name, value));
+    else if ((environment[`DROVER_CONNECTION_${match[1]}`] ?? "") === "") urls.set(name, readUrlFile(name, value));
+    else
+      throw new DroverError("CONFIG_INVALID", `connection ${name}: both DROVER_CONNECTION_${name} and DROVER_CONNECTION_${name}_FILE are set`, {
+        cure: "unset one of them: which of the two is right cannot be told",
+      });
   }
   return new Map([...urls].map(([name, url]) => [name, parseServerUrl(name, url.trim())]));
 }
+
+const FILE_ERRORS: Record<string, string> = {
+  ENOENT: "there is no such file (ENOENT)",
+  EACCES: "this user may not read it (EACCES)",
+  EISDIR: "it is a folder (EISDIR)",
+};
 
 function readUrlFile(name: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    throw new DroverError("CONFIG_INVALID", `connection ${name}: the file ${path} (DROVER_CONNECTION_${name}_FILE) cannot be read`, { cause });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw new DroverError("CONFIG_INVALID", `connection ${name}: the file ${path} (DROVER_CONNECTION_${name}_FILE) cannot be read: ${FILE_ERRORS[code ?? ""] ?? code ?? message}`, {
+      cure: "give the path of a file that this user may read; it holds mysql://user:password@host:port/",
+      cause,
+    });
   }
 }
 

@@ -19,8 +19,10 @@ export type ErrorKind =
 export const ERROR_KINDS = {
   /** A setting of the environment or the config file is missing or wrong. */
   CONFIG_INVALID: "config",
-  /** A spec, a job payload or a command line that does not validate; `problems` has all of them. */
+  /** A spec, a job payload or an argument that does not validate; `problems` has all of them. */
   SPEC_INVALID: "config",
+  /** A command line that does not parse: unknown command or option, missing argument. */
+  USAGE_INVALID: "config",
   /** A preflight check failed; `problems` has all of them, each with its cure. */
   PREFLIGHT_FAILED: "config",
   /** The same id is in use by a migration with another spec. */

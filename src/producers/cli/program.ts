@@ -32,7 +32,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     await buildProgram(cli).parseAsync([...args], { from: "user" });
     return cli.exitCode;
   } catch (error) {
-    reportError(error, terminal, false);
+    reportError(error, terminal, args.includes("--json"));
     return exitCodeOf(error);
   }
 }

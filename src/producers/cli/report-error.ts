@@ -7,13 +7,20 @@ import { painter, type Terminal } from "./terminal.js";
 
 /** @param json the command was given `--json`: stdout gets the error as its one document */
 export function reportError(error: unknown, terminal: Terminal, json: boolean): void {
-  // Commander has printed its own message, and its help.
-  if (error instanceof CommanderError) return;
-  if (json) terminal.stdout.write(`${JSON.stringify({ error: encodedErrorOf(error) }, null, 2)}\n`);
+  if (error instanceof CommanderError) {
+    // Commander has printed its own message, or the help that was asked for; a program that reads stdout finds the error there.
+    if (json && error.exitCode !== 0) printJson(new DroverError("USAGE_INVALID", error.message.replace(/^error: /, "").split("\n", 1)[0] ?? "", { cure: "`drover COMMAND --help` tells how" }), terminal);
+    return;
+  }
+  if (json) printJson(error, terminal);
   const paint = painter(terminal.stderr, terminal.environment);
   terminal.stderr.write(`${paint("red", "error:")} ${errorLines(error, paint).join("\n")}\n`);
   const level = terminal.environment["DROVER_LOG_LEVEL"];
   if ((level === "debug" || level === "trace") && error instanceof Error) terminal.stderr.write(`${stackOf(error)}\n`);
+}
+
+function printJson(error: unknown, terminal: Terminal): void {
+  terminal.stdout.write(`${JSON.stringify({ error: encodedErrorOf(error) }, null, 2)}\n`);
 }
 
 function errorLines(error: unknown, paint: ReturnType<typeof painter>): string[] {

@@ -46,6 +46,11 @@ export class Run {
     this.terminal.stderr.write(`${text}\n`);
   }
 
+  /** For a command that a worker has to carry out: whoever waits must know when there is none. */
+  readonly onNoWorker = (): void => {
+    this.note(`${painter(this.terminal.stderr, this.terminal.environment)("yellow", "!")} no worker consumes the queue control: start one with \`drover worker\` (same DROVER_REDIS_URL and DROVER_PREFIX); waiting for it`);
+  };
+
   /** Runs `work` with a client, and closes it. */
   async withClient<T>(work: (client: DroverClient) => Promise<T>): Promise<T> {
     const config = this.config();

@@ -23,10 +23,15 @@ export function processTerminal(): Terminal {
   return { stdout: process.stdout, stderr: process.stderr, stdin: process.stdin, environment: process.env };
 }
 
-/** Colours for one stream: none when it is no terminal, or when NO_COLOR asks for none. */
+/** Colours for one stream: none when it is no terminal, or when NO_COLOR asks for none; FORCE_COLOR decides over both, as for Node itself. */
 export function painter(stream: OutputStream, environment: NodeJS.ProcessEnv): Paint {
-  const colours = stream.isTTY === true && (environment["NO_COLOR"] ?? "") === "" && ((stream as WriteStream).hasColors?.() ?? true);
-  return colours ? (style, text) => styleText(style, text, { validateStream: false }) : (_style, text) => text;
+  return wantsColours(stream, environment) ? (style, text) => styleText(style, text, { validateStream: false }) : (_style, text) => text;
+}
+
+function wantsColours(stream: OutputStream, environment: NodeJS.ProcessEnv): boolean {
+  const forced = environment["FORCE_COLOR"];
+  if (forced !== undefined) return forced !== "0" && forced !== "false";
+  return stream.isTTY === true && (environment["NO_COLOR"] ?? "") === "" && ((stream as WriteStream).hasColors?.() ?? true);
 }
 
 /** Characters across and lines down. */

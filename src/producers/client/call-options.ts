@@ -1,6 +1,6 @@
 /** The options and results of the client's calls. */
 import type { DiffReport } from "../../shared/contracts/diff.js";
-import type { MigrationStatus } from "../../shared/contracts/status.js";
+import type { MigrationStatus, Phase } from "../../shared/contracts/status.js";
 import type { Finding } from "../../shared/preflight/finding.js";
 import type { AnswerOptions } from "./command-channel.js";
 
@@ -17,6 +17,8 @@ export interface StartResult {
   id: string;
   /** False when no worker runs: the command stays queued, and the first worker takes it up. */
   accepted: boolean;
+  /** The phase of the migration when it was there already with the same spec: nothing was changed. Null for a new one. */
+  known: Phase | null;
   /** What the preflight has to say without blocking. */
   warnings: Finding[];
 }
@@ -40,7 +42,7 @@ export interface ShowDiffOptions extends CallOptions {
   showValues?: boolean | undefined;
 }
 
-export interface RepairOptions extends WaitOptions {
+export interface RepairOptions extends WaitOptions, Pick<AnswerOptions, "onNoWorker"> {
   /** Only say what would be changed; default false. */
   dryRun?: boolean | undefined;
 }

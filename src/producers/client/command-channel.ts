@@ -22,6 +22,8 @@ export interface AnswerOptions {
   /** Milliseconds; default 30 s. */
   timeout?: number | undefined;
   signal?: AbortSignal | undefined;
+  /** Called when no worker consumes the queue `control` as the command is sent: it is waited for all the same. */
+  onNoWorker?: (() => void) | undefined;
 }
 
 /** A `start` that no worker has carried out. */
@@ -74,7 +76,7 @@ export class CommandChannel {
     finished.catch(() => undefined);
     let end = (): void => undefined;
     const given = new Promise<never>((_resolve, reject) => {
-      const timer = setTimeout(() => reject(noAnswer(timeout)), timeout);
+      const timer = setTimeout(() => void this.workerPresent().then((present) => reject(noAnswer(timeout, present))), timeout);
       const onAbort = () => reject(abortedError(options.signal as AbortSignal));
       if (options.signal?.aborted === true) onAbort();
       options.signal?.addEventListener("abort", onAbort);
@@ -93,6 +95,7 @@ export class CommandChannel {
   /** Enqueues a command and waits for its answer. */
   async send<N extends ControlJobName>(name: N, data: z.input<(typeof controlJobs)[N]>, options: AnswerOptions = {}): Promise<unknown> {
     const job = await this.enqueue(name, data);
+    if (options.onNoWorker && !(await this.workerPresent())) options.onNoWorker();
     return await this.answer(job, options);
   }
 
@@ -171,8 +174,9 @@ export class CommandChannel {
   }
 }
 
-function noAnswer(timeout: number): DroverError {
-  return new DroverError("NO_ANSWER", `no worker answered within ${timeout / 1000} s; is a worker running? The command stays queued`, {
-    cure: "start one with `drover worker`; it takes the command up",
+function noAnswer(timeout: number, workerPresent: boolean): DroverError {
+  const why = workerPresent ? `no worker answered within ${timeout / 1000} s, though one is connected to the queue control` : `no worker consumes the queue control, and none came within ${timeout / 1000} s`;
+  return new DroverError("NO_ANSWER", `${why}. The command stays queued`, {
+    cure: workerPresent ? "see the workers' logs; `drover status` says whether the command was carried out meanwhile" : "start `drover worker` with the same DROVER_REDIS_URL and DROVER_PREFIX; it takes the command up",
   });
 }

@@ -8,7 +8,7 @@ import { loadConfig, type Config } from "../../shared/config.js";
 import type { DiffOptionsInput, DiffReport } from "../../shared/contracts/diff.js";
 import { diffOptions } from "../../shared/contracts/diff.js";
 import { parseContract, parseMigrationSpec, type MigrationSpec, type MigrationSpecInput } from "../../shared/contracts/spec.js";
-import type { MigrationStatus } from "../../shared/contracts/status.js";
+import type { MigrationStatus, Phase } from "../../shared/contracts/status.js";
 import { DroverError } from "../../shared/errors.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
 import type { Finding } from "../../shared/preflight/finding.js";
@@ -51,7 +51,7 @@ export class DroverClient {
   async startMigration(specInput: MigrationSpecInput, options: StartOptions = {}): Promise<StartResult> {
     const spec = parseMigrationSpec(specInput);
     const known = await this.lookBeforeStart(spec, options.signal);
-    if (known) return { id: spec.id, accepted: true, warnings: [] };
+    if (known !== null) return { id: spec.id, accepted: true, known, warnings: [] };
     const findings = options.preflight === true ? await this.check(specInput, options) : [];
     const blocking = findings.filter((finding) => finding.severity === "error");
     if (blocking.length > 0) throw new DroverError("PREFLIGHT_FAILED", `migration ${spec.id} cannot be started`, { problems: blocking });
@@ -59,7 +59,7 @@ export class DroverClient {
     const accepted = await this.channel.workerPresent();
     // Without a worker there is nobody to wait for, and the start is queued as it was asked.
     if (accepted) await this.channel.answer(job, options);
-    return { id: spec.id, accepted, warnings: findings };
+    return { id: spec.id, accepted, known: null, warnings: findings };
   }
 
   /** @throws DroverError NOT_FOUND, CONNECTION_LOST */
@@ -192,7 +192,7 @@ export class DroverClient {
     const view = await this.view();
     const signal = view.signal(options.signal);
     const found = await this.find(view, id, signal);
-    await this.channel.send("diff-repair", { migration: id, target: found.target, diffId, dryRun: options.dryRun ?? false }, { signal });
+    await this.channel.send("diff-repair", { migration: id, target: found.target, diffId, dryRun: options.dryRun ?? false }, { signal, onNoWorker: options.onNoWorker });
     return await poll(`the repair of diff ${diffId} did not end`, { timeout: options.timeout, signal }, async () => {
       const report = await view.diffs.repair(found, diffId, signal);
       return report !== null && report.state !== "pending" && report.state !== "running" ? report : undefined;
@@ -238,16 +238,16 @@ export class DroverClient {
   }
 
   /**
-   * Whether the migration is there already. The worker decides; asking first gives the answer also when none runs.
+   * The phase of the migration if it is there already. The worker decides; asking first gives the answer also when none runs.
    * @throws DroverError MIGRATION_CONFLICT
    */
-  private async lookBeforeStart(spec: MigrationSpec, given: AbortSignal | undefined): Promise<boolean> {
+  private async lookBeforeStart(spec: MigrationSpec, given: AbortSignal | undefined): Promise<Phase | null> {
     // A service that only enqueues need not know the target.
-    if (!this.config.connections.has(spec.target.toUpperCase())) return false;
+    if (!this.config.connections.has(spec.target.toUpperCase())) return null;
     const view = await this.view();
     const { found } = await view.finder.find(spec.id, view.signal(given));
-    if (found === null) return false;
-    if (isDeepStrictEqual(found.migration.spec, spec)) return true;
+    if (found === null) return null;
+    if (isDeepStrictEqual(found.migration.spec, spec)) return found.migration.phase;
     throw new DroverError("MIGRATION_CONFLICT", `there is a migration "${spec.id}" with another spec`, { cure: `choose another id, or end the old one: \`drover stop ${spec.id}\` and \`drover remove ${spec.id}\`` });
   }
 

@@ -1,5 +1,5 @@
 /** The figures of a status that are computed, not read: lag, time left, rows, whether it is stuck. Pure functions. */
-import type { TableStatus } from "../../shared/contracts/status.js";
+import type { Phase, TableStatus } from "../../shared/contracts/status.js";
 import type { DroverError } from "../../shared/errors.js";
 import { positionCovers } from "../../shared/mysql/position.js";
 import type { ChunkTotals } from "../../shared/state/chunks.js";
@@ -29,10 +29,10 @@ export function tableStatus(table: MigrationTable, totals: ChunkTotals | undefin
 
 /**
  * How far the target is behind: 0 when all that the source has is applied, else the age of the latest applied
- * transaction; null when that is not known.
+ * transaction; null when that is not known, and of a migration that has ended, which is not on its way any more.
  */
-export function lagSeconds(fence: Fence | null, source: string | null, now: number): number | null {
-  if (fence === null || source === null) return null;
+export function lagSeconds(phase: Phase, fence: Fence | null, source: string | null, now: number): number | null {
+  if (phase === "stopped" || phase === "completed" || fence === null || source === null) return null;
   if (positionCovers(fence.position, source)) return 0;
   return fence.sourceTime === 0 ? null : Math.max(0, Math.round((now - fence.sourceTime) / 100) / 10);
 }

@@ -68,7 +68,7 @@ export class StatusReader {
       phase: migration.phase,
       tables: recorded.tables,
       position: { applied: fence?.position ?? "", source },
-      lagSeconds: lagSeconds(fence, source, now),
+      lagSeconds: lagSeconds(migration.phase, fence, source, now),
       backlog: backlog instanceof DroverError ? { batches: 0, bytes: 0 } : backlog,
       rates: { copyRowsPerSecond: Math.round(recorded.copyRate), applyRowsPerSecond: applyRate(fence, now) },
       etaSeconds: etaSeconds(migration, recorded.tables, recorded.copyRate),

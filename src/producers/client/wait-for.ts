@@ -21,7 +21,7 @@ export function reached(status: MigrationStatus, wanted: WaitPhase, mark: string
   if (wanted === "caught-up" && mark !== null && copied && positionCovers(status.position.applied, mark)) return true;
   if (phase === "failed") return failed(status, wanted, status.error === null ? "it failed" : `it failed: ${status.error.message}`);
   if (phase === "stopped") return failed(status, wanted, "it was stopped");
-  if (phase === "completed") return new DroverError("WRONG_PHASE", `migration ${status.id} is completed and follows the source no more: it will not be ${wanted}`);
+  if (phase === "completed") return new DroverError("WRONG_PHASE", `migration ${status.id} is completed and follows the source no more: it will not be ${wanted}`, { cure: "wait for `copied` or `stopped`; a migration that follows has the mode copy+follow" });
   return false;
 }
 

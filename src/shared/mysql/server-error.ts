@@ -43,7 +43,7 @@ function safeMessage(error: DriverError, errno: number | undefined): string {
   // The driver decoded the server's UTF-8 with the session's character set, which is binary.
   const text = errno === undefined ? error.message : Buffer.from(error.message, "latin1").toString("utf8");
   const safe = errno !== undefined && QUOTES_VALUES.has(errno) ? withoutValues(text, errno) : text;
-  return bounded(`${safe}${errno === undefined ? (error.code === undefined ? "" : ` (${error.code})`) : ` (errno ${errno})`}`, 500);
+  return bounded(`${safe}${errno === undefined ? (error.code === undefined || safe.includes(error.code) ? "" : ` (${error.code})`) : ` (errno ${errno})`}`, 500);
 }
 
 function withoutValues(text: string, errno: number): string {

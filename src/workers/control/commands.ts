@@ -38,7 +38,7 @@ export async function resumeMigration(context: EngineContext, ref: MigrationRef,
   return await connections.transaction(ref.target, "target", signal, async (session) => {
     const migration = await state.migrations.require(session, ref.migration);
     if (WORKING_PHASES.includes(migration.phase)) return migration.phase;
-    if (!(await state.migrations.changePhase(session, ref.migration, ["paused", "failed"], migration.resumePhase))) throw wrongPhase(ref, migration.phase, "resumed");
+    if (!(await state.migrations.changePhase(session, ref.migration, ["paused", "failed"], migration.resumePhase))) throw wrongPhase(ref, migration.phase, "resumed", "a migration that has ended is not taken up again: `drover remove ID`, then `drover start` it anew");
     await state.fence.bumpEpoch(session, ref.migration);
     await state.migrations.clearError(session, ref.migration);
     return migration.resumePhase;
@@ -57,7 +57,7 @@ export async function removeMigration(context: EngineContext, ref: MigrationRef,
   const { connections, state } = context;
   await connections.transaction(ref.target, "target", signal, async (session) => {
     const migration = await state.migrations.require(session, ref.migration);
-    if (WORKING_PHASES.includes(migration.phase)) throw wrongPhase(ref, migration.phase, "removed; stop it first");
+    if (WORKING_PHASES.includes(migration.phase)) throw wrongPhase(ref, migration.phase, "removed while it works", "`drover stop ID` first, or `drover pause ID`");
     await state.removeMigration(session, ref.migration);
   });
   await chain.clear();
@@ -68,13 +68,13 @@ async function changePhase(context: EngineContext, ref: MigrationRef, from: read
   return await connections.transaction(ref.target, "target", signal, async (session: Session) => {
     const migration = await state.migrations.require(session, ref.migration);
     if (migration.phase === to) return to;
-    if (!(await state.migrations.changePhase(session, ref.migration, from, to))) throw wrongPhase(ref, migration.phase, to);
+    if (!(await state.migrations.changePhase(session, ref.migration, from, to))) throw wrongPhase(ref, migration.phase, to, migration.phase === "failed" ? "it works no more as it is: `drover resume ID` takes it up again, `drover stop ID` ends it" : "it has ended already: `drover remove ID` forgets it");
     // Whatever is under way finds another epoch in the fence and undoes itself (I3).
     await state.fence.bumpEpoch(session, ref.migration);
     return to;
   });
 }
 
-function wrongPhase(ref: MigrationRef, phase: Phase, what: string): DroverError {
-  return new DroverError("WRONG_PHASE", `migration ${ref.migration} is ${phase}: it cannot be ${what}`);
+function wrongPhase(ref: MigrationRef, phase: Phase, what: string, cure: string): DroverError {
+  return new DroverError("WRONG_PHASE", `migration ${ref.migration} is ${phase}: it cannot be ${what}`, { cure: cure.replaceAll("ID", ref.migration) });
 }

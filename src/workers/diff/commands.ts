@@ -21,7 +21,7 @@ export async function startDiff(context: EngineContext, ref: MigrationRef, diffI
     if ((await state.diffs.read(session, ref.migration, diffId)) !== null) return;
     const migration = await context.state.migrations.require(session, ref.migration);
     if (TOO_EARLY.includes(migration.phase) || ((migration.phase === "paused" || migration.phase === "failed") && TOO_EARLY.includes(migration.resumePhase)))
-      throw new DroverError("WRONG_PHASE", `migration ${ref.migration} is ${migration.phase}: there is nothing to compare before its copy is done`, { cure: "`drover wait ID --for copied` first" });
+      throw new DroverError("WRONG_PHASE", `migration ${ref.migration} is ${migration.phase}: there is nothing to compare before its copy is done`, { cure: `\`drover wait ${ref.migration} --for copied\` first` });
     const { selected, unknown } = selectTables(await context.state.tables.list(session, ref.migration), options.tables);
     if (unknown.length > 0) throw new DroverError("NOT_FOUND", `migration ${ref.migration} has no table ${unknown.join(", ")}`, { cure: "name tables of the source as schema.table" });
     const keyless = selected.filter((table) => table.definition.key === null);
@@ -53,7 +53,7 @@ export async function stopDiff(context: EngineContext, ref: MigrationRef, diffId
       await state.diffs.recordRepair(session, ref.migration, diffId, "failed", { ...report, state: "failed", error: errorRecord(new DroverError("ABORTED", "the repair was stopped")), completedAt: new Date().toISOString() });
       return;
     }
-    if (diff.state !== "stopped") throw new DroverError("WRONG_PHASE", `diff ${diffId} is ${diff.state}: it cannot be stopped`);
+    if (diff.state !== "stopped") throw new DroverError("WRONG_PHASE", `diff ${diffId} is ${diff.state}: it cannot be stopped`, { cure: `\`drover diff show ${ref.migration} ${diffId}\` has its result` });
   });
 }
 

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { DroverError, type Problem } from "../../../shared/errors.js";
 import type { Finding } from "../../../shared/preflight/finding.js";
 import { EXIT } from "../exit-codes.js";
+import { plural } from "../format/numbers.js";
 import { problemLines } from "../format/problem-lines.js";
 import { action, type Cli } from "../run.js";
 import { readSpec } from "../spec-file.js";
@@ -43,8 +44,4 @@ function summary(findings: readonly Finding[]): string {
   const warnings = findings.length - errors;
   const parts = [errors === 0 ? "" : plural(errors, "problem"), warnings === 0 ? "" : plural(warnings, "warning")].filter((part) => part !== "");
   return parts.length === 0 ? "no problems" : parts.join(", ");
-}
-
-function plural(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? "" : "s"}`;
 }

@@ -1,5 +1,6 @@
 /** `drover start`: preflight, then the command to the workers. */
 import type { Command } from "commander";
+import type { Phase } from "../../../shared/contracts/status.js";
 import { problemLines } from "../format/problem-lines.js";
 import { action, type Cli } from "../run.js";
 import { readSpec } from "../spec-file.js";
@@ -18,8 +19,20 @@ export function addStartCommand(program: Command, cli: Cli): void {
         const result = await run.withClient(async (client) => client.startMigration(await readSpec(path, run.terminal.stdin), { preflight: true }));
         const paint = painter(run.terminal.stderr, run.terminal.environment);
         if (result.warnings.length > 0) run.note(problemLines(result.warnings, paint).join("\n"));
+        if (result.known !== null) run.note(knownNote(result.id, result.known));
         if (!result.accepted) run.note("no worker is running yet: the command stays queued, and the first `drover worker` takes it up");
         run.print({ id: result.id }, () => [result.id]);
       }),
     );
+}
+
+/** The same spec again changes nothing; whoever meant something else must hear what to do. */
+function knownNote(id: string, phase: Phase): string {
+  const next: Partial<Record<Phase, string>> = {
+    paused: `; \`drover resume ${id}\` goes on`,
+    failed: `; \`drover status ${id}\` says why, \`drover resume ${id}\` goes on`,
+    stopped: `; \`drover remove ${id}\` and start again to begin anew`,
+    completed: `; \`drover remove ${id}\` and start again to begin anew`,
+  };
+  return `migration ${id} is there already with this very spec (${phase}): nothing was changed${next[phase] ?? ""}`;
 }

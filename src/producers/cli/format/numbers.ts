@@ -6,6 +6,11 @@ export function count(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }
 
+/** `1 batch`, `2 batches` */
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
 /** `950/s`, `41.2k/s`, `1.2M/s` */
 export function rate(perSecond: number): string {
   if (perSecond < 10_000) return `${count(perSecond)}/s`;

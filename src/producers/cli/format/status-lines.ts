@@ -2,7 +2,7 @@
 import type { MigrationStatus, Phase, TableStatus } from "../../../shared/contracts/status.js";
 import { formatBytes } from "../../../shared/units.js";
 import type { Paint, Size } from "../terminal.js";
-import { count, percent, rate, seconds } from "./numbers.js";
+import { count, percent, plural, rate, seconds } from "./numbers.js";
 import { progressBar } from "./progress-bar.js";
 import { textTable } from "./text-table.js";
 
@@ -39,7 +39,7 @@ function headline(status: MigrationStatus, paint: Paint): string {
     if (status.etaSeconds !== null) parts.push(`${seconds(status.etaSeconds)} left`);
   } else if (status.tables.length > 0) parts.push(`${count(copied)} rows copied`);
   if (status.phase === "catching-up" || status.phase === "streaming") parts.push(`applying ${rate(status.rates.applyRowsPerSecond)}`, `lag ${seconds(status.lagSeconds)}`);
-  if (status.backlog.batches > 0) parts.push(`backlog ${count(status.backlog.batches)} batches, ${formatBytes(status.backlog.bytes)}`);
+  if (status.backlog.batches > 0) parts.push(`backlog ${plural(status.backlog.batches, "batch", "batches")}, ${formatBytes(status.backlog.bytes)}`);
   return parts.join("  ·  ");
 }
 
@@ -55,7 +55,7 @@ function tableLines(tables: readonly TableStatus[], paint: Paint, width: number,
   });
   const more = tables.length - shown.length;
   const [, ...lines] = textTable(["", "", "", "", "", ""], rows, ["left", "left", "right", "right", "right", "left"]);
-  return more > 0 ? [...lines, paint("dim", `  … and ${more} more tables`)] : lines;
+  return more > 0 ? [...lines, paint("dim", `  … and ${more} more ${more === 1 ? "table" : "tables"}`)] : lines;
 }
 
 function attentionLines(status: MigrationStatus, paint: Paint): string[] {

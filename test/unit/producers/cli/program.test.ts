@@ -42,6 +42,21 @@ describe("usage errors end with 2 and say what is wrong on stderr", () => {
   });
 });
 
+describe("what was meant", () => {
+  test.each([
+    ["a command", ["statsu"], "Did you mean status?"],
+    ["a command of diff", ["diff", "strat"], "Did you mean start?"],
+    ["an option", ["status", "--wacth"], "Did you mean --watch?"],
+  ])("%s", async (_name, args, suggestion) => expect((await cli(args)).stderr).toContain(suggestion));
+});
+
+test("a usage error with --json is the one document on stdout", async () => {
+  const { exitCode, stdout, stderr } = await cli(["status", "--wacth", "--json"]);
+  expect(exitCode).toBe(2);
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "USAGE_INVALID", message: "unknown option '--wacth'" } });
+  expect(stderr).toContain("unknown option '--wacth'");
+});
+
 describe("a wrong spec", () => {
   const spec = JSON.stringify({ id: "Shop", source: "SRC", target: "DST", tabels: [], tables: [{ schema: "shop", colour: 1 }], options: { chunkRow: 5 } });
 

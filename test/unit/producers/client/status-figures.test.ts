@@ -8,18 +8,21 @@ const error = { code: "CONNECTION_LOST", errno: 2013, sqlState: null, message: "
 
 describe("lag", () => {
   test("is 0 when everything that the source has is applied, however old it is", () => {
-    expect(lagSeconds(fence({ sourceTime: NOW - 3_600_000 }), `${UUID}:1-100`, NOW)).toBe(0);
+    expect(lagSeconds("streaming", fence({ sourceTime: NOW - 3_600_000 }), `${UUID}:1-100`, NOW)).toBe(0);
   });
   test("else the age of the latest applied transaction", () => {
-    expect(lagSeconds(fence(), `${UUID}:1-140`, NOW)).toBe(0.4);
+    expect(lagSeconds("streaming", fence(), `${UUID}:1-140`, NOW)).toBe(0.4);
   });
   test("is unknown without the source's position, before the first batch, and before there is a fence", () => {
-    expect(lagSeconds(fence(), null, NOW)).toBeNull();
-    expect(lagSeconds(fence({ sourceTime: 0 }), `${UUID}:1-140`, NOW)).toBeNull();
-    expect(lagSeconds(null, `${UUID}:1-140`, NOW)).toBeNull();
+    expect(lagSeconds("streaming", fence(), null, NOW)).toBeNull();
+    expect(lagSeconds("streaming", fence({ sourceTime: 0 }), `${UUID}:1-140`, NOW)).toBeNull();
+    expect(lagSeconds("streaming", null, `${UUID}:1-140`, NOW)).toBeNull();
+  });
+  test.each(["stopped", "completed"] as const)("is none of a migration that is %s: it would grow for ever", (phase) => {
+    expect(lagSeconds(phase, fence(), `${UUID}:1-140`, NOW)).toBeNull();
   });
   test("is never negative when the clocks differ", () => {
-    expect(lagSeconds(fence({ sourceTime: NOW + 5_000 }), `${UUID}:1-140`, NOW)).toBe(0);
+    expect(lagSeconds("streaming", fence({ sourceTime: NOW + 5_000 }), `${UUID}:1-140`, NOW)).toBe(0);
   });
 });
 

@@ -15,19 +15,19 @@ export function addDiffLifecycle(diff: Command, cli: Cli): void {
 
   add("stop", "stop a comparison; what it has found so far is kept").action(
     action(cli, async (run, id: string, diffId: string) => {
-      const report = await run.withClient((client) => client.stopDiff(id, diffId));
+      const report = await run.withClient((client) => client.stopDiff(id, diffId, { onNoWorker: run.onNoWorker }));
       run.print(report, (paint) => diffLines(report, paint));
     }),
   );
   add("resume", "go on with a stopped or failed comparison where it stood").action(
     action(cli, async (run, id: string, diffId: string) => {
-      const report = await run.withClient((client) => client.resumeDiff(id, diffId));
+      const report = await run.withClient((client) => client.resumeDiff(id, diffId, { onNoWorker: run.onNoWorker }));
       run.print(report, (paint) => diffLines(report, paint));
     }),
   );
   add("delete", "forget a comparison").action(
     action(cli, async (run, id: string, diffId: string) => {
-      const deleted = await run.withClient((client) => client.deleteDiff(id, diffId));
+      const deleted = await run.withClient((client) => client.deleteDiff(id, diffId, { onNoWorker: run.onNoWorker }));
       run.print(deleted, () => [`${diffId}: deleted`]);
     }),
   );

@@ -19,7 +19,7 @@ export function addDiffRepair(diff: Command, cli: Cli): void {
     .addHelpText("after", "\nExamples:\n  drover diff repair shop 20261201-101112-k3x9 --dry-run\n  drover diff repair shop 20261201-101112-k3x9")
     .action(
       action(cli, async (run, id: string, diffId: string, options: { dryRun?: boolean; timeout?: number }) => {
-        const report = await run.withClient((client) => client.repairDiff(id, diffId, options));
+        const report = await run.withClient((client) => client.repairDiff(id, diffId, { ...options, onNoWorker: run.onNoWorker }));
         run.print(report, (paint) => repairLines(report, paint));
         return exitCodeOfRepair(report);
       }),

@@ -39,7 +39,7 @@ export function addDiffStart(diff: Command, cli: Cli): void {
     .action(
       action(cli, async (run, id: string, options: Options) =>
         run.withClient(async (client) => {
-          const { diffId } = await client.startDiff(id, diffOptionsOf(options));
+          const { diffId } = await client.startDiff(id, diffOptionsOf(options), { onNoWorker: run.onNoWorker });
           if (options.wait === true) return await waitForEnd(run, client, { id, diffId, timeout: options.timeout });
           run.print({ diffId }, () => [diffId]);
           return undefined;
