@@ -1,7 +1,7 @@
 /** The faults. Each strikes once, tells when it is over, and is undone when the run ends. */
 import { setTimeout as sleep } from "node:timers/promises";
 import mysql, { type RowDataPacket } from "mysql2/promise";
-import type { Rig } from "./rig.js";
+import type { Rig, RigWorker } from "./rig.js";
 
 export const FAULTS = [
   "none", "kill9", "sigstop", "sigterm", "cut-source", "cut-target", "cut-redis", "restart-source", "kill9-target", "kill9-redis", "flush-redis", "kill-connections",
@@ -14,8 +14,7 @@ const ZOMBIE_SLEEP = 25_000;
 const OUTAGE = 3_000;
 
 /** @returns when recovery can begin, milliseconds since the epoch: for an outage when the server is back, else the blow itself */
-export async function strike(fault: FaultName, rig: Rig): Promise<number> {
-  const victim = await rig.busyWorker();
+export async function strike(fault: FaultName, rig: Rig, victim: RigWorker): Promise<number> {
   const struck = Date.now();
   switch (fault) {
     case "none":

@@ -1,5 +1,6 @@
 /** The phases in which a fault strikes: how to get there, and how to tell that work goes on again. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Held } from "./held.js";
 import type { Rig } from "./rig.js";
 import type { Random } from "./random.js";
 
@@ -26,31 +27,21 @@ export async function reach(phase: PhaseName, rig: Rig, random: Random): Promise
 }
 
 /**
- * Takes note of what is under way, and returns a function that waits until all of it is done: recovery is over when the
- * work that the fault hit has been done, by whomever.
+ * Waits until the work that the fault hit has been done, by whomever. In the follow that is everything committed up to half a
+ * second after the blow: what the dead had read already would be applied without anybody taking over.
  */
-export async function recovery(phase: PhaseName, rig: Rig): Promise<() => Promise<void>> {
-  if (phase === "planning") return () => until(async () => (await phaseOf(rig)) !== "planning" && (await chunksDone(rig)) > 0, 120_000, "the copy to begin");
-  if (phase === "copying") {
-    const open = await rig.state<{ table_number: number; number: number }>("SELECT table_number, number FROM @state.chunks WHERE state='pending' ORDER BY table_number, number LIMIT 4");
-    const ids = open.map((c) => `(${c.table_number},${c.number})`).join(",") || "(0,0)";
+export async function recovered(phase: PhaseName, rig: Rig, chunks: Held["chunks"]): Promise<void> {
+  if (phase === "planning") return await until(async () => (await phaseOf(rig)) !== "planning" && (await chunksDone(rig)) > 0, 120_000, "the copy to begin");
+  if (phase === "copying" || phase === "diff") {
+    const ids = chunks.map((c) => `(${c.table},${c.number})`).join(",") || "(0,0)";
+    const table = phase === "diff" ? "diff_chunks" : "chunks";
     // A table that started over has new chunks: then the old ones are gone, and that counts as done.
-    return () => until(async () => (await rig.state(`SELECT 1 FROM @state.chunks WHERE state='pending' AND (table_number, number) IN (${ids})`)).length === 0, 120_000, "the chunks under way");
+    const open = `SELECT 1 FROM @state.${table} WHERE state='pending' AND (table_number, number) IN (${ids})`;
+    return await until(async () => (await rig.state(open)).length === 0, 120_000, "the chunks under way");
   }
-  if (phase === "diff") {
-    const open = await rig.state<{ table_number: number; number: number }>("SELECT table_number, number FROM @state.diff_chunks WHERE state='pending' ORDER BY table_number, number LIMIT 4");
-    const ids = open.map((c) => `(${c.table_number},${c.number})`).join(",") || "(0,0)";
-    return () => until(async () => (await rig.state(`SELECT 1 FROM @state.diff_chunks WHERE state='pending' AND (table_number, number) IN (${ids})`)).length === 0, 120_000, "the diff chunks under way");
-  }
+  await sleep(500);
   const position = await rig.sourcePosition();
-  return () => until(async () => await applied(rig, position), 120_000, "what was committed before the fault to be applied");
-}
-
-/** Rows of the chunks that were under way: at most these are read a second time. */
-export async function rowsUnderWay(phase: PhaseName, rig: Rig, chunkRows: number): Promise<number> {
-  if (phase !== "copying" && phase !== "planning") return 0;
-  const open = await rig.state("SELECT 1 FROM @state.chunks WHERE state='pending' LIMIT 4").catch(() => []);
-  return open.length * chunkRows;
+  await until(async () => await applied(rig, position), 120_000, "what was committed around the fault to be applied");
 }
 
 export async function applied(rig: Rig, position: string): Promise<boolean> {

@@ -75,25 +75,6 @@ export class Rig implements AsyncDisposable {
     await Promise.all(this.background);
   }
 
-  /**
-   * A worker that has a session with the source right now: it streams the binlog, or reads a chunk. The id in the session's
-   * attributes holds the process id. Any worker when none has one.
-   */
-  async busyWorker(): Promise<RigWorker> {
-    const attributes = await admin(this.source.url, async (db) => {
-      const [rows] = await db.query<RowDataPacket[]>(
-        `SELECT a.ATTR_VALUE AS worker FROM performance_schema.session_connect_attrs AS a
-         JOIN information_schema.PROCESSLIST AS p ON p.ID=a.PROCESSLIST_ID WHERE a.ATTR_NAME='drover_worker' AND p.USER=?`,
-        [this.user],
-      );
-      return rows.map((row) => String(row["worker"]));
-    });
-    const busy = this.workers.find((worker) => attributes.some((name) => name.includes(`-${worker.process.pid}-`)));
-    const victim = busy ?? this.workers[0];
-    if (victim === undefined) throw new Error("there is no worker");
-    return victim;
-  }
-
   /** Every key of the run; other runs' are in the same Redis. */
   async flushRedis(): Promise<void> {
     const redis = new Redis(this.redis.url, { maxRetriesPerRequest: 1 });

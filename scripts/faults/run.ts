@@ -2,7 +2,8 @@
 import { Application, TABLES } from "./application.js";
 import { compareSchemas } from "./compare.js";
 import { strike, type FaultName } from "./faults.js";
-import { MIGRATION, applied, reach, recovery, rowsUnderWay, until, type PhaseName } from "./phases.js";
+import { lookWhoWorks } from "./held.js";
+import { MIGRATION, applied, reach, recovered, until, type PhaseName } from "./phases.js";
 import { Random } from "./random.js";
 import { Rig, type RigServers } from "./rig.js";
 import { Watch, type WatchReport } from "./watch.js";
@@ -47,10 +48,10 @@ export async function runFault(options: RunOptions): Promise<RunReport> {
   try {
     await rig.client.startMigration({ id: MIGRATION, source: "SRC", target: "DST", tables: [{ schema: rig.schema }], options: { chunkRows: CHUNK_ROWS } });
     await reach(options.phase, rig, random);
-    const recovered = await recovery(options.phase, rig);
-    facts.redoneRows = await rowsUnderWay(options.phase, rig, CHUNK_ROWS);
-    const from = await strike(options.fault, rig);
-    await recovered();
+    const { victim, chunks } = await lookWhoWorks(options.fault, options.phase, rig);
+    const from = await strike(options.fault, rig, victim);
+    await recovered(options.phase, rig, chunks);
+    facts.redoneRows = options.phase === "copying" ? chunks.length * CHUNK_ROWS : 0;
     facts.recoverSeconds = Math.max(0, Date.now() - from) / 1000;
     await rig.settle();
     await application.stop();

@@ -52,8 +52,11 @@ export class Watch {
       const table = this.options.tables[next++ % this.options.tables.length] as string;
       await connection.query("SET SESSION sql_log_bin=0, lock_wait_timeout=60");
       const begin = performance.now();
-      await connection.query(`ALTER TABLE ${mysql.escapeId(this.options.schema)}.${mysql.escapeId(table)} COMMENT='probed'`);
-      this.waits.push(performance.now() - begin);
+      try {
+        await connection.query(`ALTER TABLE ${mysql.escapeId(this.options.schema)}.${mysql.escapeId(table)} COMMENT='probed'`);
+      } finally {
+        this.waits.push(performance.now() - begin);
+      }
     });
   }
 

@@ -89,7 +89,8 @@ function openWorker(context: ProcessorContext, name: QueueName, options: { proce
   const { redis, config, log } = context;
   // BullMQ hands the signal only to a processor that declares three parameters.
   const worker = new Worker(name, (job, token, signal) => options.process(job, token, signal), {
-    connection: redis, prefix: config.prefix, concurrency: options.concurrency,
+    // BullMQ writes the name into each job (`processedBy`): a board shows who has it.
+    name: context.worker, connection: redis, prefix: config.prefix, concurrency: options.concurrency,
     // After Redis was away; the default of 15 s would be half of the time in which work must go on.
     runRetryDelay: 2_000,
     lockDuration: LOCK_DURATION, stalledInterval: STALLED_INTERVAL, maxStalledCount: MAX_STALLED_COUNT,
