@@ -3,7 +3,10 @@ import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { addBoardCommand } from "./commands/board.js";
 import { addCheckCommand } from "./commands/check.js";
+import { addCompletionCommands } from "./commands/completion.js";
 import { addDiffCommands } from "./commands/diff.js";
+import { addGrantsCommand } from "./commands/grants.js";
+import { addInitCommand } from "./commands/init.js";
 import { addLifecycleCommands } from "./commands/lifecycle.js";
 import { addStartCommand } from "./commands/start.js";
 import { addStatusCommand } from "./commands/status.js";
@@ -47,6 +50,8 @@ function buildProgram(cli: Cli): Command {
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .showHelpAfterError("(--help says more)")
     .addHelpText("after", SETTINGS);
+  addInitCommand(program, cli);
+  addGrantsCommand(program, cli);
   addCheckCommand(program, cli);
   addStartCommand(program, cli);
   addStatusCommand(program, cli);
@@ -55,6 +60,7 @@ function buildProgram(cli: Cli): Command {
   addDiffCommands(program, cli);
   addWorkerCommand(program, cli);
   addBoardCommand(program, cli);
+  addCompletionCommands(program, cli);
   return program;
 }
 

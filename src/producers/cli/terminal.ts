@@ -40,7 +40,7 @@ export interface Size {
   height: number;
 }
 
-/** The size to draw for. A terminal may not know its own (0), and a file has none. */
+/** The size to draw for. A terminal may not know its own (0), and a file has none: there nothing is cut or wrapped. */
 export function sizeOf(stream: OutputStream): Size {
-  return { width: Math.max(40, stream.columns || 100), height: stream.rows || Infinity };
+  return { width: stream.columns ? Math.max(20, stream.columns) : Infinity, height: stream.rows || Infinity };
 }

@@ -8,7 +8,7 @@ import { addDiffLifecycle } from "./diff/lifecycle.js";
 import { addDiffRepair } from "./diff/repair.js";
 
 export function addDiffCommands(program: Command, cli: Cli): void {
-  const diff = program.command("diff").summary("compare both sides").description("Compares the rows of source and target, also while both are written to, and repairs what differs.");
+  const diff = program.command("diff").summary("compare both sides").description("Compares the rows of source and target, also while both are written to, and repairs what differs.").addHelpText("after", "\nExamples:\n  drover diff start shop --wait\n  drover diff show shop\n  drover diff repair shop 20261201-101112-k3x9 --dry-run");
   addDiffStart(diff, cli);
   addDiffShow(diff, cli);
   addDiffList(diff, cli);

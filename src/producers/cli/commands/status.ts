@@ -3,8 +3,10 @@ import type { Command } from "commander";
 import type { MigrationStatus } from "../../../shared/contracts/status.js";
 import type { DroverClient } from "../../client/drover-client.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
-import { statusLines, statusTable } from "../format/status-lines.js";
+import { DroverError } from "../../../shared/errors.js";
+import { statusLines, statusTable, summaryLine } from "../format/status-lines.js";
 import { action, type Cli, type Run } from "../run.js";
+import type { Paint, Size } from "../terminal.js";
 
 /** Milliseconds between two looks of `--watch`. */
 const INTERVAL = 1_000;
@@ -15,7 +17,7 @@ export function addStatusCommand(program: Command, cli: Cli): void {
     .summary("show one migration, or all")
     .description("Shows a migration's phase, the progress of its tables, its lag and its errors; without an id all migrations.\nRead from the targets: it needs no worker.")
     .argument("[id]", "the migration; all without it")
-    .option("-w, --watch", "redraw every second, until it has ended")
+    .option("-w, --watch", "look every second until it has ended: redrawn on a terminal, else a line whenever something changed")
     .option("--json", "print one JSON document (with --watch one per line)")
     .addHelpText("after", "\nExamples:\n  drover status\n  drover status shop --watch\n  drover status shop --json")
     .action(
@@ -42,17 +44,43 @@ async function showAll(run: Run, client: DroverClient): Promise<ExitCode> {
 async function watch(run: Run, client: DroverClient, id: string | undefined): Promise<ExitCode> {
   const { LiveView } = await import("../live-view.js");
   const view = new LiveView(run.terminal, "stdout");
-  for (;;) {
-    const statuses = id === undefined ? (await client.listMigrations()).migrations : [await client.status(id)];
-    if (run.json) run.terminal.stdout.write(`${JSON.stringify(id === undefined ? statuses : statuses[0])}\n`);
-    else if (view.isLive) view.show((paint, size) => statuses.flatMap((status) => statusLines(status, paint, { ...size, height: Math.floor(size.height / statuses.length) })));
-    else run.print(statuses, (paint) => statuses.map((status) => statusLines(status, paint, run.size)[0] ?? ""));
-    if (id !== undefined && statuses.every(hasEnded)) {
-      view.keep();
-      return statuses[0]?.phase === "failed" ? EXIT.failed : EXIT.done;
+  let printed = "";
+  for (let first = true; ; first = false) {
+    const statuses = await look(client, id).catch((error: unknown) => {
+      // A server that is away for a moment does not end a watch; at the first look it is likelier a wrong setting.
+      if (first || !(error instanceof DroverError) || error.kind !== "retryable") throw error;
+      return error;
+    });
+    if (statuses instanceof DroverError) run.note(`${statuses.message}; looking again`);
+    else {
+      if (run.json) run.terminal.stdout.write(`${JSON.stringify(id === undefined ? statuses : statuses[0])}\n`);
+      else if (view.isLive) view.show((paint, size) => liveLines(statuses, paint, size));
+      else printed = printChanged(run, statuses, printed);
+      if (id !== undefined && statuses.every(hasEnded)) {
+        view.keep();
+        return statuses[0]?.phase === "failed" ? EXIT.failed : EXIT.done;
+      }
     }
     await new Promise((resolve) => setTimeout(resolve, INTERVAL));
   }
+}
+
+async function look(client: DroverClient, id: string | undefined): Promise<MigrationStatus[]> {
+  return id === undefined ? (await client.listMigrations()).migrations : [await client.status(id)];
+}
+
+/** Where there is no room for every table of every migration, a line each. */
+function liveLines(statuses: readonly MigrationStatus[], paint: Paint, size: Size): string[] {
+  if (statuses.length > 1 && size.height / statuses.length < 6) return statusTable(statuses, paint);
+  return statuses.flatMap((status) => statusLines(status, paint, { ...size, height: Math.floor(size.height / statuses.length) }));
+}
+
+/** On what is no terminal: a line per migration, when anything in it has changed. */
+function printChanged(run: Run, statuses: readonly MigrationStatus[], before: string): string {
+  const lines = statuses.map((status) => summaryLine(status, run.paint));
+  const text = lines.join("\n");
+  if (text !== before && lines.length > 0) run.terminal.stdout.write(`${text}\n`);
+  return text;
 }
 
 function hasEnded(status: MigrationStatus): boolean {

@@ -1,5 +1,7 @@
 /** A migration's status for people: a headline, one line per table with its progress, what needs attention. */
+import stringWidth from "string-width";
 import type { MigrationStatus, Phase, TableStatus } from "../../../shared/contracts/status.js";
+import { bounded } from "../../../shared/errors.js";
 import { formatBytes } from "../../../shared/units.js";
 import type { Paint, Size } from "../terminal.js";
 import { count, percent, plural, rate, seconds } from "./numbers.js";
@@ -12,11 +14,17 @@ const PHASE_COLOURS: Record<Phase, Parameters<Paint>[0]> = {
 /** Tables shown in one status, where there is room; the largest unfinished ones come first. */
 const MAX_TABLES = 30;
 
-export function statusLines(status: MigrationStatus, paint: Paint, size: Size = { width: 100, height: Infinity }): string[] {
+export function statusLines(status: MigrationStatus, paint: Paint, size: Size = { width: Infinity, height: Infinity }): string[] {
   const attention = attentionLines(status, paint);
   // What needs attention may wrap to twice its lines; the headline and the line about more tables need theirs.
-  const room = Math.max(1, Math.min(MAX_TABLES, size.height - 3 - 2 * attention.length));
-  return [headline(status, paint), ...tableLines(status.tables, paint, size.width, room), ...attention];
+  const head = wrapped(headline(status, paint), size.width);
+  const room = Math.max(1, Math.min(MAX_TABLES, size.height - 2 - head.length - 2 * attention.length));
+  return [...head, ...tableLines(status.tables, paint, size.width, room), ...attention];
+}
+
+/** The whole in one line, however wide. */
+export function summaryLine(status: MigrationStatus, paint: Paint): string {
+  return wrapped(headline(status, paint), Infinity).join("");
 }
 
 /** One line per migration. */
@@ -31,7 +39,7 @@ export function statusTable(statuses: readonly MigrationStatus[], paint: Paint):
   return textTable(header, rows, ["left", "left", "right", "right", "right", "right", "right", "left"]);
 }
 
-function headline(status: MigrationStatus, paint: Paint): string {
+function headline(status: MigrationStatus, paint: Paint): string[] {
   const [copied, estimated] = rowsOf(status);
   const parts = [`${paint("bold", status.id)}  ${paint(PHASE_COLOURS[status.phase], status.phase)}`];
   if (status.phase === "copying") {
@@ -40,22 +48,57 @@ function headline(status: MigrationStatus, paint: Paint): string {
   } else if (status.tables.length > 0) parts.push(`${count(copied)} rows copied`);
   if (status.phase === "catching-up" || status.phase === "streaming") parts.push(`applying ${rate(status.rates.applyRowsPerSecond)}`, `lag ${seconds(status.lagSeconds)}`);
   if (status.backlog.batches > 0) parts.push(`backlog ${plural(status.backlog.batches, "batch", "batches")}, ${formatBytes(status.backlog.bytes)}`);
-  return parts.join("  ·  ");
+  return parts;
+}
+
+/** Parts in as few lines as their width allows; the first line begins at the margin. */
+function wrapped(parts: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const longer = `${lines.at(-1) ?? ""}  ·  ${part}`;
+    if (lines.length > 0 && stringWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(lines.length === 0 ? part : `  ${part}`);
+  }
+  return lines;
 }
 
 function tableLines(tables: readonly TableStatus[], paint: Paint, width: number, room: number): string[] {
   if (tables.length === 0) return [];
   const order = [...tables].sort((a, b) => Number(a.phase === "copied") - Number(b.phase === "copied") || b.rowsEstimated - a.rowsEstimated);
   const shown = tables.length > room ? order.slice(0, room) : tables;
-  const bar = Math.max(8, Math.min(30, width - 75));
-  const rows = shown.map((t) => {
+  const more = tables.length - shown.length;
+  const lines = fittingTable(shown, paint, width);
+  return more > 0 ? [...lines, paint("dim", `  … and ${more} more ${more === 1 ? "table" : "tables"}`)] : lines;
+}
+
+/** The most that the width has room for: in a narrow terminal first the chunks go, then the rows, then the bar; at last names are cut. */
+function fittingTable(tables: readonly TableStatus[], paint: Paint, width: number): string[] {
+  let lines: string[] = [];
+  for (const cells of [{ rows: true, chunks: true, bar: 30 }, { rows: true, chunks: true, bar: 12 }, { rows: true, chunks: false, bar: 12 }, { rows: false, chunks: false, bar: 8 }, { rows: false, chunks: false, bar: 0 }]) {
+    lines = progressTable(tables, paint, cells, Infinity);
+    if (lines.every((line) => stringWidth(line) <= width)) return lines;
+  }
+  const excess = Math.max(...lines.map((line) => stringWidth(line))) - width;
+  const longest = Math.max(...tables.map((table) => stringWidth(tableName(table))));
+  return progressTable(tables, paint, { rows: false, chunks: false, bar: 0 }, Math.max(4, longest - excess));
+}
+
+function progressTable(tables: readonly TableStatus[], paint: Paint, cells: { rows: boolean; chunks: boolean; bar: number }, nameWidth: number): string[] {
+  const rows = tables.map((t) => {
     const share = t.phase === "copied" || t.phase === "indexing" ? 1 : t.rowsEstimated === 0 ? 0 : t.rowsCopied / t.rowsEstimated;
     const colour = t.phase === "copied" ? "green" : "cyan";
-    return [`  ${tableName(t)}`, paint(colour, progressBar(share, bar)), `${Math.floor(share * 100)} %`, count(t.rowsCopied), `${t.chunksDone}/${t.chunksTotal} chunks`, t.phase === "copied" ? "" : t.phase];
+    return [
+      `  ${bounded(tableName(t), nameWidth)}`,
+      ...(cells.bar > 0 ? [paint(colour, progressBar(share, cells.bar))] : []),
+      `${Math.floor(share * 100)} %`,
+      ...(cells.rows ? [count(t.rowsCopied)] : []),
+      ...(cells.chunks ? [`${t.chunksDone}/${t.chunksTotal} chunks`] : []),
+      t.phase === "copied" ? "" : t.phase,
+    ];
   });
-  const more = tables.length - shown.length;
-  const [, ...lines] = textTable(["", "", "", "", "", ""], rows, ["left", "left", "right", "right", "right", "left"]);
-  return more > 0 ? [...lines, paint("dim", `  … and ${more} more ${more === 1 ? "table" : "tables"}`)] : lines;
+  const columns = rows[0]?.length ?? 0;
+  const align = Array.from({ length: columns }, (_, i): "left" | "right" => (i === 0 || i === columns - 1 || (i === 1 && cells.bar > 0) ? "left" : "right"));
+  return textTable(Array.from({ length: columns }, () => ""), rows, align).slice(1);
 }
 
 function attentionLines(status: MigrationStatus, paint: Paint): string[] {

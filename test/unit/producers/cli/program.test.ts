@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cli } from "./fake-terminal.js";
 
 const COMMANDS = [
-  ["check"], ["start"], ["status"], ["wait"], ["pause"], ["resume"], ["stop"], ["remove"], ["worker"], ["board"],
+  ["init"], ["grants"], ["completion"], ["diff"], ["check"], ["start"], ["status"], ["wait"], ["pause"], ["resume"], ["stop"], ["remove"], ["worker"], ["board"],
   ["diff", "start"], ["diff", "show"], ["diff", "list"], ["diff", "stop"], ["diff", "resume"], ["diff", "delete"], ["diff", "repair"],
 ];
 
@@ -55,6 +55,23 @@ test("a usage error with --json is the one document on stdout", async () => {
   expect(exitCode).toBe(2);
   expect(JSON.parse(stdout)).toMatchObject({ error: { code: "USAGE_INVALID", message: "unknown option '--wacth'" } });
   expect(stderr).toContain("unknown option '--wacth'");
+});
+
+describe("grants", () => {
+  test("without a spec: the statements with a place to fill in, and a note that says so", async () => {
+    const { stdout, stderr } = await cli(["grants"]);
+    expect(stdout).toContain("CREATE USER 'drover'@'%' IDENTIFIED BY <password>;");
+    expect(stdout).toContain("GRANT SELECT ON `your\\_schema`.* TO 'drover'@'%';");
+    expect(stderr).toContain("--schema");
+  });
+  test("one side, an account, schemas", async () => {
+    const { stdout } = await cli(["grants", "--source", "--user", "mover@10.0.0.%", "--schema", "a,b", "--json"]);
+    expect(JSON.parse(stdout)).toEqual({
+      source: ["CREATE USER 'mover'@'10.0.0.%' IDENTIFIED BY <password>;", "GRANT REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO 'mover'@'10.0.0.%';", "GRANT SELECT ON `a`.* TO 'mover'@'10.0.0.%';", "GRANT SELECT ON `b`.* TO 'mover'@'10.0.0.%';"],
+    });
+  });
+  test("names are literal under partial_revokes", async () => expect((await cli(["grants", "--target", "--schema", "a_b", "--partial-revokes"])).stdout).toContain("`a_b`.*"));
+  test("an account that would be SQL is none", async () => expect(await cli(["grants", "--user", "a'; DROP USER x; --"])).toMatchObject({ exitCode: 2, stdout: "" }));
 });
 
 describe("a wrong spec", () => {

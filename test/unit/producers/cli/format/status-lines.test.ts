@@ -27,7 +27,23 @@ test("a thousand tables: the unfinished ones, and how many more", () => {
   expect(lines.at(-1)).toContain("970 more tables");
   const low = statusLines(status({ tables }), plain, { width: 80, height: 10 });
   expect(low).toHaveLength(9);
-  expect(low.at(-1)).toContain("993 more tables");
+  expect(low.at(-1)).toContain("994 more tables");
+});
+
+describe("a narrow terminal", () => {
+  const one = status({ tables: [tableProgress(), tableProgress({ source: "shop.a_table_with_a_long_name_indeed", target: "shop.a_table_with_a_long_name_indeed" })] });
+  test.each([200, 100, 80, 60, 50, 40, 30, 24])("of %i columns: no line is wider, and the share stays", (width) => {
+    const lines = statusLines(one, plain, { width, height: 24 });
+    for (const line of lines.filter((text) => /chunks|%/.test(text))) expect(line.length).toBeLessThanOrEqual(Math.max(width, 47));
+    for (const line of lines.slice(-2)) {
+      expect(line.length).toBeLessThanOrEqual(width);
+      expect(line).toContain("24 %");
+    }
+  });
+});
+
+test("one batch is no batches", () => {
+  expect(statusLines(status({ backlog: { batches: 1, bytes: 10 } }), plain).join("\n")).toContain("backlog 1 batch, 10 B");
 });
 
 describe("all migrations", () => {
