@@ -1,5 +1,6 @@
 /** `DroverClient` against real servers, with and without a worker. */
 import { Queue } from "bullmq";
+import { Redis } from "ioredis";
 import { describe, expect, test } from "vitest";
 import { DroverClient } from "../../src/producers/index.js";
 import { testContext } from "../support/context.js";
@@ -18,6 +19,20 @@ describe("without a worker", () => {
     expect(status).toMatchObject({ id: "shop", phase: "planning", tables: [], error: null, stuck: { reason: expect.stringContaining("no worker has taken up the start command") } });
     expect((await client.listMigrations()).migrations).toEqual([status]);
     await expect(client.waitFor("shop", "copied", { timeout: 500 })).rejects.toMatchObject({ code: "TIMEOUT" });
+  });
+
+  test("a start that Redis lost before a worker came is worked on all the same", async () => {
+    await using ctx = await testContext();
+    await createOrders(ctx, 10);
+    await using client = openClient(ctx);
+    await client.startMigration(shopSpec(ctx));
+    const redis = new Redis(ctx.redisUrl);
+    const keys = await redis.keys(`${ctx.prefix}:*`);
+    expect(await redis.unlink(...keys)).toBeGreaterThan(0);
+    redis.disconnect();
+    await using _worker = await openWorker(ctx);
+    await client.waitFor("shop", "copied", { timeout: 30_000 });
+    await client.stop("shop");
   });
 
   test("an unknown migration is NOT_FOUND; on a server that does not answer it may be", async () => {

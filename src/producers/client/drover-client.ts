@@ -11,6 +11,7 @@ import { parseContract, parseMigrationSpec, type MigrationSpec, type MigrationSp
 import type { MigrationStatus, Phase } from "../../shared/contracts/status.js";
 import { DroverError } from "../../shared/errors.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
+import { migrationConflict } from "../../shared/state/record-migration.js";
 import type { Finding } from "../../shared/preflight/finding.js";
 import type { CallOptions, MigrationList, RepairOptions, ShowDiffOptions, StartOptions, StartResult, WaitForDiffOptions, WaitForOptions } from "./call-options.js";
 import { clientConfig, type DroverClientOptions } from "./client-options.js";
@@ -59,6 +60,7 @@ export class DroverClient {
     const accepted = await this.channel.workerPresent();
     // Without a worker there is nobody to wait for, and the start is queued as it was asked.
     if (accepted) await this.channel.answer(job, options);
+    else await this.recordStart(specInput, spec, options.signal);
     return { id: spec.id, accepted, known: null, warnings: findings };
   }
 
@@ -248,7 +250,21 @@ export class DroverClient {
     const { found } = await view.finder.find(spec.id, view.signal(given));
     if (found === null) return null;
     if (isDeepStrictEqual(found.migration.spec, spec)) return found.migration.phase;
-    throw new DroverError("MIGRATION_CONFLICT", `there is a migration "${spec.id}" with another spec`, { cure: `choose another id, or end the old one: \`drover stop ${spec.id}\` and \`drover remove ${spec.id}\`` });
+    throw migrationConflict(spec.id);
+  }
+
+  /**
+   * A start that lies in Redis alone would be lost with it, and nobody would know: so it is recorded where workers look for
+   * unfinished work. Who may not write there leaves it to the queue, as a service does that only enqueues.
+   * @throws DroverError MIGRATION_CONFLICT, STATE_VERSION
+   */
+  private async recordStart(specInput: unknown, spec: MigrationSpec, given: AbortSignal | undefined): Promise<void> {
+    if (!this.config.connections.has(spec.target.toUpperCase()) || !this.config.connections.has(spec.source.toUpperCase())) return;
+    const view = await this.view();
+    const signal = view.signal(given);
+    await view.record(specInput, spec, signal).catch((error: unknown) => {
+      if (signal.aborted || !(error instanceof DroverError) || error.code === "MIGRATION_CONFLICT" || error.code === "STATE_VERSION") throw error;
+    });
   }
 
   private view(): Promise<StateView> {

@@ -8,6 +8,7 @@ import type { Config } from "../../shared/config.js";
 import type { MigrationSpec } from "../../shared/contracts/spec.js";
 import { Connections } from "../../shared/mysql/connections.js";
 import { runPreflight, type Finding } from "../../shared/preflight/index.js";
+import { recordMigration } from "../../shared/state/record-migration.js";
 import { State } from "../../shared/state/state.js";
 import { DiffReader } from "./diff-reader.js";
 import { MigrationFinder } from "./migration-finder.js";
@@ -21,6 +22,7 @@ export class StateView {
   readonly diffs: DiffReader;
   private readonly config: Config;
   private readonly connections: Connections;
+  private readonly state: State;
   private readonly ending = new AbortController();
 
   constructor(options: { config: Config } & Pick<StatusReaderOptions, "backlog" | "workerPresent">) {
@@ -31,6 +33,7 @@ export class StateView {
     const connections = new Connections({ config, worker: `c-${process.pid}-${randomBytes(3).toString("hex")}` });
     const state = new State(config.stateSchema);
     this.connections = connections;
+    this.state = state;
     this.finder = new MigrationFinder({ connections, state, names: [...config.connections.keys()] });
     this.sources = new SourcePositions(connections);
     this.statuses = new StatusReader({ connections, state, sources: this.sources, backlog: options.backlog, workerPresent: options.workerPresent });
@@ -39,6 +42,11 @@ export class StateView {
 
   async preflight(spec: MigrationSpec, signal: AbortSignal): Promise<Finding[]> {
     return await runPreflight({ config: this.config, connections: this.connections, spec, stateSchema: this.config.stateSchema, signal });
+  }
+
+  /** Records a start that no worker is there to take up. @throws DroverError MIGRATION_CONFLICT, STATE_VERSION, or what the target refuses */
+  async record(specInput: unknown, spec: MigrationSpec, signal: AbortSignal): Promise<void> {
+    await this.connections.use(spec.target, "target", signal, (session) => recordMigration(session, this.state, specInput, spec));
   }
 
   /** The caller's signal, which also fires when the client is closed. */

@@ -12,6 +12,7 @@ import type { State } from "../../shared/state/state.js";
 import { isoOf, NOW } from "../../shared/state/values.js";
 import type { FoundMigration } from "./migration-finder.js";
 import type { SourcePositions } from "./source-positions.js";
+import { startWaits } from "./waiting-status.js";
 import { applyRate, etaSeconds, isStuck, lagSeconds, stuckReason, tableStatus } from "./status-figures.js";
 
 /** How long the target may take to answer, in milliseconds. */
@@ -80,6 +81,7 @@ export class StatusReader {
   }
 
   private async stuck(found: FoundMigration, { migration, fence, now }: Recorded, source: string | null, redis: DroverError | null, signal: AbortSignal): Promise<MigrationStatus["stuck"]> {
+    if (migration.phase === "planning" && fence === null && migration.error === null && redis === null && !(await this.workerPresent())) return startWaits(migration.startedAt);
     const caughtUp = fence !== null && source !== null && positionCovers(fence.position, source);
     if (!isStuck(migration, caughtUp, now)) return null;
     // After a quiet time the first transaction looks like this too, for the moment until it is applied.

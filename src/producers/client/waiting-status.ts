@@ -14,8 +14,13 @@ export function waitingStatus(id: string, start: UnansweredStart): MigrationStat
     rates: { copyRowsPerSecond: 0, applyRowsPerSecond: 0 },
     etaSeconds: null,
     error: null,
-    stuck: { since: start.since, reason: "no worker has taken up the start command yet; is one running?" },
+    stuck: startWaits(start.since),
     startedAt: start.since,
     updatedAt: start.since,
   };
+}
+
+/** Why nothing moves while there is no worker. @param since ISO time of the start */
+export function startWaits(since: string): NonNullable<MigrationStatus["stuck"]> {
+  return { since, reason: "no worker has taken up the start command yet; is one running?" };
 }

@@ -1,12 +1,11 @@
 /** What people and services ask of a migration: start, pause, resume, stop, remove. Each is idempotent. */
-import { isDeepStrictEqual } from "node:util";
 import type { BacklogChain } from "../../shared/backlog/chain.js";
 import { parseMigrationSpec } from "../../shared/contracts/spec.js";
 import type { Phase } from "../../shared/contracts/status.js";
 import { DroverError } from "../../shared/errors.js";
 import type { Session } from "../../shared/mysql/session.js";
 import { WORKING_PHASES } from "../../shared/state/migrations.js";
-import { ensureStateSchema } from "../../shared/state/schema.js";
+import { recordMigration } from "../../shared/state/record-migration.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 
 /**
@@ -17,13 +16,7 @@ export async function startMigration(context: EngineContext, specInput: unknown,
   const { connections, state } = context;
   const spec = parseMigrationSpec(specInput);
   connections.address(spec.source);
-  await connections.use(spec.target, "target", signal, async (session) => {
-    await ensureStateSchema(session, state.schema);
-    if (await state.migrations.create(session, specInput, spec)) return;
-    const known = await state.migrations.require(session, spec.id);
-    if (isDeepStrictEqual(known.spec, spec)) return;
-    throw new DroverError("MIGRATION_CONFLICT", `there is a migration "${spec.id}" with another spec`, { cure: "choose another id, or end the old one: `drover stop` and `drover remove`" });
-  });
+  await connections.use(spec.target, "target", signal, (session) => recordMigration(session, state, specInput, spec));
   return { migration: spec.id, target: spec.target };
 }
 
