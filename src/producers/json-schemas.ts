@@ -1,12 +1,28 @@
 /** The contracts as JSON Schema, for programs in any language: what may be written, before defaults are filled in. */
 import { z } from "zod";
+import { diffReport, repairReport } from "../shared/contracts/diff.js";
 import { controlJobs, type ControlJobName } from "../shared/contracts/jobs.js";
+import { encodedError, finding } from "../shared/contracts/problem.js";
 import { migrationSpec, patternSelection, selection, tableSelection } from "../shared/contracts/spec.js";
+import { migrationStatus } from "../shared/contracts/status.js";
 
 export type JsonSchema = Record<string, unknown>;
 
 /** The workers' own turns: nobody else enqueues them. */
 const INTERNAL: readonly ControlJobName[] = ["advance", "reconcile"];
+
+/** What commands print with `--json`, by the command. Keys may be added. */
+const OUTPUTS: Record<string, z.ZodType> = {
+  status: migrationStatus,
+  "status-all": z.array(migrationStatus),
+  diff: diffReport,
+  "diff-list": z.array(diffReport),
+  "diff-repair": repairReport,
+  check: z.object({ ok: z.boolean(), problems: z.array(finding) }),
+  start: z.object({ id: z.string() }),
+  "diff-start": z.object({ diffId: z.string() }),
+  error: z.object({ error: encodedError }),
+};
 
 /** By file name in `schema/`. */
 export function jsonSchemas(): Map<string, JsonSchema> {
@@ -15,6 +31,7 @@ export function jsonSchemas(): Map<string, JsonSchema> {
     if (INTERNAL.includes(name as ControlJobName)) continue;
     files.set(`control/${name}.schema.json`, jsonSchema(contract, `Payload of the job "${name}" of Drover's queue "control"`));
   }
+  for (const [name, contract] of Object.entries(OUTPUTS)) files.set(`output/${name}.schema.json`, jsonSchema(contract, `What drover prints: ${name}`));
   return files;
 }
 

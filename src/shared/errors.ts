@@ -77,6 +77,8 @@ export type ErrorCode = keyof typeof ERROR_KINDS;
 export interface Problem {
   /** A stable name such as `binlog-row-image` or the path of a wrong key. */
   code: string;
+  /** The wrong key, where something that the user wrote is wrong: `tables.0.schema`. */
+  path?: string;
   message: string;
   cure: string;
 }

@@ -2,22 +2,12 @@
  * How an error travels from a worker to whoever sent the command: as JSON in the job's `failedReason`, which BullMQ
  * keeps and Bull Board shows. It holds no row value, no SQL and no stack (promise 6).
  */
-import { z } from "zod";
+import type { z } from "zod";
+import { encodedError } from "./contracts/problem.js";
 import { DroverError, ERROR_KINDS, MAX_ERROR_MESSAGE, bounded, type ErrorCode, type Problem } from "./errors.js";
 
 /** Problems beyond this number are left out: `failedReason` lies in Redis. */
 const MAX_PROBLEMS = 100;
-
-const problem = z.object({ code: z.string(), message: z.string(), cure: z.string() });
-
-const encodedError = z.object({
-  code: z.string(),
-  errno: z.number().nullable(),
-  sqlState: z.string().nullable(),
-  message: z.string(),
-  cure: z.string().nullable(),
-  problems: z.array(problem),
-});
 
 /** What a failed command looks like to programs: on the wire, in `--json` output and in the HTTP API. */
 export type EncodedError = z.output<typeof encodedError>;
@@ -53,8 +43,8 @@ export function decodeJobError(failedReason: string): DroverError {
   });
 }
 
-function boundedProblem({ code, message, cure }: Problem): Problem {
-  return { code: bounded(code, 200), message: bounded(message, MAX_ERROR_MESSAGE), cure: bounded(cure, MAX_ERROR_MESSAGE) };
+function boundedProblem({ code, path, message, cure }: Problem): Problem {
+  return { code: bounded(code, 200), ...(path === undefined ? {} : { path: bounded(path, 200) }), message: bounded(message, MAX_ERROR_MESSAGE), cure: bounded(cure, MAX_ERROR_MESSAGE) };
 }
 
 function parseJson(text: string): unknown {

@@ -1,6 +1,6 @@
 /** What `diff` takes and prints: contract §Diff. */
 import { z } from "zod";
-import type { StoredError } from "./status.js";
+import { errorRecordContract, storedError, timestamp } from "./status.js";
 
 export const DIFF_STATES = ["pending", "running", "stopped", "completed", "failed"] as const;
 export type DiffState = (typeof DIFF_STATES)[number];
@@ -21,38 +21,64 @@ export const diffOptions = z.strictObject({
 export type DiffOptions = z.output<typeof diffOptions>;
 export type DiffOptionsInput = z.input<typeof diffOptions>;
 
-export interface DiffSample {
-  kind: "mismatched" | "missingOnTarget" | "extraOnTarget" | "inconclusive";
-  key: Record<string, string>;
-  columns: string[];
-  /** Only with `--show-values`. */
-  values?: { source: Record<string, string | null> | null; target: Record<string, string | null> | null };
-}
+const count = z.number().int().nonnegative();
+const values = z.record(z.string(), z.string().nullable()).nullable();
 
-export interface DiffTableReport {
-  source: string;
-  target: string;
-  state: DiffState;
-  rowsCompared: number;
-  matching: number;
-  mismatched: number;
-  missingOnTarget: number;
-  extraOnTarget: number;
-  inconclusive: number;
-  samples: DiffSample[];
-  /** Exceptions of the comparison by bytes that concern this table's columns. */
-  notes?: string[];
-}
+export const diffSample = z.object({
+  kind: z.enum(["mismatched", "missingOnTarget", "extraOnTarget", "inconclusive"]),
+  key: z.record(z.string(), z.string()),
+  columns: z.array(z.string()).describe("names of the columns that differ"),
+  values: z.object({ source: values, target: values }).exactOptional().describe("only with --show-values"),
+});
+export type DiffSample = z.output<typeof diffSample>;
 
-export interface DiffReport {
-  id: string;
-  diffId: string;
-  state: DiffState;
-  hasMismatch: boolean;
-  tables: DiffTableReport[];
-  attempts: number;
-  lastError: StoredError | null;
-  startedAt: string;
-  completedAt: string | null;
-  progress: { percent: number; etaSeconds: number | null };
-}
+export const diffTableReport = z.object({
+  source: z.string().describe("schema.table"),
+  target: z.string().describe("schema.table"),
+  state: z.enum(DIFF_STATES),
+  rowsCompared: count,
+  matching: count,
+  mismatched: count,
+  missingOnTarget: count,
+  extraOnTarget: count,
+  inconclusive: count.describe("rows that kept changing while they were compared"),
+  samples: z.array(diffSample),
+  notes: z.array(z.string()).exactOptional().describe("exceptions of the comparison by bytes that concern this table's columns"),
+});
+export type DiffTableReport = z.output<typeof diffTableReport>;
+
+export const diffReport = z.object({
+  id: z.string(),
+  diffId: z.string(),
+  state: z.enum(DIFF_STATES),
+  hasMismatch: z.boolean(),
+  tables: z.array(diffTableReport),
+  attempts: count,
+  lastError: storedError.nullable(),
+  startedAt: timestamp,
+  completedAt: timestamp.nullable(),
+  progress: z.object({ percent: z.number(), etaSeconds: z.number().nullable() }),
+});
+export type DiffReport = z.output<typeof diffReport>;
+
+export const REPAIR_STATES = ["pending", "running", "completed", "failed"] as const;
+
+/** What a repair does to one row: its key and the statement, with `?` in the place of every value. */
+export const repairAction = z.object({ table: z.string(), action: z.enum(["replace", "delete"]), key: z.record(z.string(), z.string()), statement: z.string() });
+
+/** What a repair did, or would do. */
+export const repairReport = z.object({
+  id: z.string(),
+  diffId: z.string(),
+  dryRun: z.boolean(),
+  state: z.enum(REPAIR_STATES),
+  repaired: count.describe("rows made equal"),
+  equal: count.describe("rows that had become equal by themselves"),
+  inconclusive: count.describe("rows that kept changing: the next diff tells"),
+  refused: count.describe("rows that the target refused"),
+  actions: z.array(repairAction).describe("bounded; actionsLeftOut counts the rest"),
+  actionsLeftOut: count,
+  error: errorRecordContract.nullable(),
+  startedAt: timestamp,
+  completedAt: timestamp.nullable(),
+});

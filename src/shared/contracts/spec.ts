@@ -100,15 +100,15 @@ export function parseMigrationSpec(input: unknown): MigrationSpec {
 export function parseContract<T extends z.ZodType>(contract: T, input: unknown, what: string): z.output<T> {
   const result = contract.safeParse(input);
   if (result.success) return result.data;
-  const problems = result.error.issues.map(issueProblem);
+  const problems = result.error.issues.flatMap((issue) => issueProblems(issue, what));
   throw new DroverError("SPEC_INVALID", `${what} is not valid: ${problems.map((p) => p.message).join("; ")}`, { problems });
 }
 
-function issueProblem(issue: z.core.$ZodIssue): Problem {
+function issueProblems(issue: z.core.$ZodIssue, what: string): Problem[] {
   const path = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {
     const keys = issue.keys.map((key) => (path === "" ? key : `${path}.${key}`));
-    return { code: keys.join(","), message: `unknown key ${keys.map((k) => `"${k}"`).join(", ")}`, cure: "remove it or correct its spelling" };
+    return keys.map((key) => ({ code: key, path: key, message: `unknown key "${key}"`, cure: "remove it or correct its spelling" }));
   }
-  return { code: path || "spec", message: `"${path || "spec"}": ${issue.message}`, cure: "see the migration spec in the README" };
+  return [{ code: path || "spec", path, message: path === "" ? issue.message : `"${path}": ${issue.message}`, cure: `correct it in ${what}; the README and schema/ say what it may be` }];
 }

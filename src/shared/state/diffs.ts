@@ -1,12 +1,12 @@
 /** The diffs of a migration: options, state, latest error, repair. */
 import { DroverError, errorRecord } from "../errors.js";
-import { diffOptions, type DiffOptions, type DiffState } from "../contracts/diff.js";
+import { diffOptions, type DiffOptions, type DiffState, type REPAIR_STATES } from "../contracts/diff.js";
 import type { StoredError } from "../contracts/status.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session, TextRecord } from "../mysql/session.js";
 import { NOW, id, isoOf, json, numberOf, textOf } from "./values.js";
 
-export type RepairState = "pending" | "running" | "completed" | "failed";
+export type RepairState = (typeof REPAIR_STATES)[number];
 
 export interface Diff {
   id: string;

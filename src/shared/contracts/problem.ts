@@ -1,0 +1,21 @@
+/** What is wrong, as programs are told: in `--json` output, in the HTTP API, in a failed job. */
+import { z } from "zod";
+
+export const problem = z.object({
+  code: z.string().describe("a stable name such as binlog-row-image, or the path of a wrong key"),
+  path: z.string().exactOptional().describe("the wrong key, where something written by the user is wrong: tables.0.schema"),
+  message: z.string(),
+  cure: z.string(),
+});
+
+/** A problem with its weight: an error blocks the start, a warning does not. */
+export const finding = z.object({ ...problem.shape, severity: z.enum(["error", "warning"]) });
+
+export const encodedError = z.object({
+  code: z.string(),
+  errno: z.number().int().nullable(),
+  sqlState: z.string().nullable(),
+  message: z.string(),
+  cure: z.string().nullable(),
+  problems: z.array(problem),
+});
