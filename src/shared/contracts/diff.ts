@@ -64,7 +64,7 @@ export type DiffReport = z.output<typeof diffReport>;
 export const REPAIR_STATES = ["pending", "running", "completed", "failed"] as const;
 
 /** What a repair does to one row: its key and the statement, with `?` in the place of every value. */
-export const repairAction = z.object({ table: z.string(), action: z.enum(["replace", "delete"]), key: z.record(z.string(), z.string()), statement: z.string() });
+const repairAction = z.object({ table: z.string(), action: z.enum(["replace", "delete"]), key: z.record(z.string(), z.string()), statement: z.string() });
 
 /** What a repair did, or would do. */
 export const repairReport = z.object({

@@ -1,10 +1,9 @@
 /** What a repair did, or would do: stored with the diff, shown by `diff repair`. Keys and statements, never values. */
 import type { z } from "zod";
-import type { repairAction, repairReport } from "../contracts/diff.js";
+import type { repairReport } from "../contracts/diff.js";
 import type { Session } from "../mysql/session.js";
 import { DiffState } from "./diff-state.js";
 
-export type RepairAction = z.output<typeof repairAction>;
 export type RepairReport = z.output<typeof repairReport>;
 
 /** The latest repair of a diff; null when none was asked for. @throws DroverError NOT_FOUND */
