@@ -3,9 +3,10 @@
  * In the file the keys are the variables' names in camel case, connections as a map.
  */
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { parse as parseYaml } from "yaml";
 import { z } from "zod";
-import { DroverError } from "./errors.js";
+import { DroverError, bounded } from "./errors.js";
 import { parseContract, connectionName } from "./contracts/spec.js";
 import { parseServerUrl, type ServerAddress } from "./mysql/server-address.js";
 
@@ -18,6 +19,8 @@ const settingsFile = z.strictObject({
   stateSchema: z.string().optional(),
   logLevel: z.enum(LOG_LEVELS).optional(),
   apiToken: z.string().optional(),
+  trustedUserHeader: z.string().optional(),
+  trustedProxies: z.array(z.string()).optional(),
 });
 
 export interface Config {
@@ -26,6 +29,10 @@ export interface Config {
   stateSchema: string;
   logLevel: (typeof LOG_LEVELS)[number];
   apiToken: string | null;
+  /** The header in which a proxy names the user that it has checked; null: no such proxy. */
+  trustedUserHeader: string | null;
+  /** Addresses and networks of such proxies. */
+  trustedProxies: readonly string[];
   /** By upper-case name. */
   connections: ReadonlyMap<string, ServerAddress>;
 }
@@ -49,9 +56,33 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     prefix: environment["DROVER_PREFIX"] ?? file.prefix ?? "drover",
     stateSchema,
     logLevel: level as Config["logLevel"],
-    apiToken: environment["DROVER_API_TOKEN"] ?? file.apiToken ?? null,
+    // Set but empty is not set: a template that was not filled in must not be a token.
+    apiToken: filled(environment["DROVER_API_TOKEN"]) ?? filled(file.apiToken) ?? null,
+    ...readProxy(environment, file),
     connections: readConnections(environment, file.connections ?? {}),
   };
+}
+
+function filled(value: string | undefined): string | undefined {
+  return value === "" ? undefined : value;
+}
+
+/** Both settings or none: a header that everybody could write would let everybody in. */
+function readProxy(environment: NodeJS.ProcessEnv, file: z.output<typeof settingsFile>): Pick<Config, "trustedUserHeader" | "trustedProxies"> {
+  const trustedUserHeader = filled(environment["DROVER_TRUSTED_USER_HEADER"]) ?? filled(file.trustedUserHeader) ?? null;
+  const trustedProxies = filled(environment["DROVER_TRUSTED_PROXIES"])?.split(",").map((proxy) => proxy.trim()) ?? file.trustedProxies ?? [];
+  if (trustedUserHeader !== null && !/^[A-Za-z0-9-]+$/.test(trustedUserHeader)) throw new DroverError("CONFIG_INVALID", "DROVER_TRUSTED_USER_HEADER must be the name of a header");
+  if (trustedUserHeader !== null && trustedProxies.length === 0)
+    throw new DroverError("CONFIG_INVALID", "DROVER_TRUSTED_USER_HEADER needs DROVER_TRUSTED_PROXIES", { cure: "list the addresses or networks of the proxies that set the header, with commas" });
+  for (const proxy of trustedProxies)
+    if (!isNetwork(proxy)) throw new DroverError("CONFIG_INVALID", `DROVER_TRUSTED_PROXIES: "${bounded(proxy, 80)}" is no address or network`, { cure: "write addresses such as 10.0.0.7 or networks such as 10.0.0.0/8" });
+  return { trustedUserHeader, trustedProxies };
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const family = isIP(address);
+  return family !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32)));
 }
 
 function readSettingsFile(path: string): z.output<typeof settingsFile> {

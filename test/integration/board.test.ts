@@ -53,6 +53,7 @@ test("with a token: nothing without it but the login and the health", async () =
     expect((await login("wrong")).status).toBe(401);
     const cookie = (await login("t0ken")).headers.get("set-cookie") ?? "";
     expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
+    expect(cookie).not.toContain("Secure");
     expect(cookie).not.toContain("t0ken");
     expect((await ask("/", { headers: { ...html.headers, cookie: cookie.split(";", 1)[0] ?? "" } })).status).toBe(200);
   } finally {

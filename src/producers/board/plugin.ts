@@ -22,5 +22,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Answers without a login; nothing but what everybody may know. Default: false. */
     open?: boolean;
+    /** False: a browser's request that changes something must come from our own page, and needs no token of it. Default: true. */
+    csrfToken?: boolean;
   }
 }

@@ -7,7 +7,7 @@ import { createLogger } from "../../shared/logger.js";
 import { openQueues } from "../../shared/queues.js";
 import { DroverClient } from "../client/drover-client.js";
 import { openProducerRedis } from "../client/redis-answer.js";
-import { isLoopback } from "./guard.js";
+import { isLoopback } from "./guard/same-origin.js";
 import { buildServer } from "./server.js";
 
 export interface BoardOptions {
@@ -26,8 +26,9 @@ export interface RunningBoard {
 /** @throws DroverError CONFIG_INVALID when it cannot or must not listen there */
 export async function startBoard(options: BoardOptions): Promise<RunningBoard> {
   const { config } = options;
-  const host = options.host ?? (config.apiToken === null ? "127.0.0.1" : "0.0.0.0");
-  if (config.apiToken === null && !isLoopback(host))
+  const guarded = config.apiToken !== null || config.trustedUserHeader !== null;
+  const host = options.host ?? (guarded ? "0.0.0.0" : "127.0.0.1");
+  if (!guarded && !isLoopback(host))
     throw new DroverError("CONFIG_INVALID", `without a token the board does not listen on ${host}`, { cure: "set DROVER_API_TOKEN, or listen on 127.0.0.1" });
   const log = createLogger(config.logLevel);
   const redis = openProducerRedis(config.redisUrl);

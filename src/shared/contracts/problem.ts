@@ -1,7 +1,7 @@
 /** What is wrong, as programs are told: in `--json` output, in the HTTP API, in a failed job. */
 import { z } from "zod";
 
-const problem = z.object({
+export const problem = z.object({
   code: z.string().describe("a stable name such as binlog-row-image, or the path of a wrong key"),
   path: z.string().exactOptional().describe("the wrong key, where something written by the user is wrong: tables.0.schema"),
   message: z.string(),

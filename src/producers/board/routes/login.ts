@@ -1,6 +1,6 @@
 /** `/login`: a browser gives the token once, and keeps a session cookie for it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { SESSION_COOKIE } from "../guard.js";
+import { SESSION_COOKIE } from "../guard/guard.js";
 import { loginPage } from "../login-page.js";
 import type { BoardPlugin } from "../plugin.js";
 

@@ -1,7 +1,6 @@
 /** The guard's place in the server: before every route, and on every answer. */
 import type { FastifyInstance } from "fastify";
-import type { Config } from "../../shared/config.js";
-import { Guard } from "./guard.js";
+import { Guard, type GuardOptions } from "./guard.js";
 
 /** Everything that a page loads is ours, in files: nothing inline, nothing from elsewhere. A route may set another one. */
 const CONTENT_SECURITY_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -12,8 +11,8 @@ declare module "fastify" {
   }
 }
 
-export function addGuard(server: FastifyInstance, config: Config): void {
-  const guard = new Guard({ token: config.apiToken });
+export function addGuard(server: FastifyInstance, options: GuardOptions): void {
+  const guard = new Guard(options);
   server.decorate("guard", guard);
   server.addHook("onRequest", (request, reply) => guard.check(request, reply));
   server.addHook("onSend", async (_request, reply) => {

@@ -1,0 +1,59 @@
+/** Errors as answers: problem documents (RFC 9457) that hold what the error itself says: its code, its cure, all problems. */
+import type { FastifyReply } from "fastify";
+import { z } from "zod";
+import { problem } from "../../shared/contracts/problem.js";
+import { DroverError, type ErrorCode } from "../../shared/errors.js";
+import { encodedErrorOf } from "../../shared/job-error.js";
+
+export const problemDocument = z.object({
+  type: z.string().describe("urn:drover:problem:… with the code in lower case"),
+  title: z.string(),
+  status: z.number().int(),
+  detail: z.string(),
+  code: z.string().describe("the error's code, the same as everywhere else in Drover"),
+  cure: z.string().nullable(),
+  problems: z.array(z.object({ ...problem.shape, path: z.string().nullable() })).describe("everything that is wrong, not the first only"),
+});
+export type ProblemDocument = z.output<typeof problemDocument>;
+
+/** What HTTP itself refuses, before any command of Drover is reached. */
+const REFUSALS = { REQUEST_INVALID: 400, UNAUTHORIZED: 401, FORBIDDEN: 403, NO_SUCH_ROUTE: 404, TOO_LARGE: 413, MEDIA_TYPE: 415, TOO_MANY: 429 } as const;
+export type RefusalCode = keyof typeof REFUSALS;
+
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  NOT_FOUND: 404, MIGRATION_CONFLICT: 409, WRONG_PHASE: 409, MIGRATION_FAILED: 409, DIFF_FAILED: 409,
+  SPEC_INVALID: 422, PREFLIGHT_FAILED: 422, CONFIG_INVALID: 422,
+  NO_ANSWER: 504, TIMEOUT: 504, CONNECTION_LOST: 503, REDIS_UNAVAILABLE: 503, SERVER_BUSY: 503, SERVER_UNAVAILABLE: 503, ABORTED: 503,
+};
+
+/** A status of Fastify's own refusals, by the code that stands for it. */
+const CODES = new Map<number, RefusalCode>(Object.entries(REFUSALS).map(([code, status]) => [status, code as RefusalCode]));
+
+/** What an error is to somebody who asked by HTTP. Of what was not expected no more is told than that. */
+export function problemOf(thrown: unknown): ProblemDocument {
+  if (thrown instanceof DroverError) {
+    const { code, message, cure, problems } = encodedErrorOf(thrown);
+    return documentOf(code, STATUS[thrown.code] ?? 500, message, cure, problems);
+  }
+  const status = (thrown as { statusCode?: unknown } | null)?.statusCode;
+  if (typeof status !== "number" || status < 400 || status > 499) return documentOf("BUG", 500, "unexpected error; the board's log says more", null);
+  return documentOf(CODES.get(status) ?? "REQUEST_INVALID", status, thrown instanceof Error ? thrown.message : String(thrown), null);
+}
+
+export function refusal(code: RefusalCode, detail: string, cure: string | null = null): ProblemDocument {
+  return documentOf(code, REFUSALS[code], detail, cure);
+}
+
+export async function sendProblem(reply: FastifyReply, document: ProblemDocument): Promise<FastifyReply> {
+  return await reply.code(document.status).type("application/problem+json").send(document);
+}
+
+function documentOf(code: string, status: number, detail: string, cure: string | null, problems: readonly z.output<typeof problem>[] = []): ProblemDocument {
+  const words = code.toLowerCase().replaceAll("_", " ");
+  return {
+    type: `urn:drover:problem:${words.replaceAll(" ", "-")}`,
+    title: words.replace(/^./, (letter) => letter.toUpperCase()),
+    status, detail, code, cure,
+    problems: problems.map((one) => ({ ...one, path: one.path ?? null })),
+  };
+}
