@@ -21,6 +21,9 @@ const settingsFile = z.strictObject({
   apiToken: z.string().optional(),
   trustedUserHeader: z.string().optional(),
   trustedProxies: z.array(z.string()).optional(),
+  workerPort: z.number().int().min(0).max(65_535).optional(),
+  workerHost: z.string().min(1).optional(),
+  otel: z.boolean().optional(),
 });
 
 export interface Config {
@@ -33,6 +36,11 @@ export interface Config {
   trustedUserHeader: string | null;
   /** Addresses and networks of such proxies. */
   trustedProxies: readonly string[];
+  /** Of a worker's own `/healthz`, `/readyz` and `/metrics`; 0 takes a free one, null opens none. */
+  workerPort: number | null;
+  workerHost: string;
+  /** Whether this process sends traces by OpenTelemetry. */
+  otel: boolean;
   /** By upper-case name. */
   connections: ReadonlyMap<string, ServerAddress>;
 }
@@ -59,6 +67,9 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     // Set but empty is not set: a template that was not filled in must not be a token.
     apiToken: filled(environment["DROVER_API_TOKEN"]) ?? filled(file.apiToken) ?? null,
     ...readProxy(environment, file),
+    workerPort: readPort("DROVER_WORKER_PORT", environment["DROVER_WORKER_PORT"]) ?? file.workerPort ?? null,
+    workerHost: environment["DROVER_WORKER_HOST"] ?? file.workerHost ?? "127.0.0.1",
+    otel: readSwitch("DROVER_OTEL", environment["DROVER_OTEL"]) ?? file.otel ?? (environment["OTEL_EXPORTER_OTLP_ENDPOINT"] ?? environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] ?? "") !== "",
     connections: readConnections(environment, file.connections ?? {}),
   };
 }
@@ -83,6 +94,19 @@ function isNetwork(text: string): boolean {
   const [address = "", bits, ...rest] = text.split("/");
   const family = isIP(address);
   return family !== 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32)));
+}
+
+function readPort(variable: string, value: string | undefined): number | null {
+  if (value === undefined || value === "") return null;
+  if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value);
+  throw new DroverError("CONFIG_INVALID", `${variable} must be a port, 0 to 65535`);
+}
+
+function readSwitch(variable: string, value: string | undefined): boolean | null {
+  if (value === undefined || value === "") return null;
+  if (/^(?:1|on|true|yes)$/i.test(value)) return true;
+  if (/^(?:0|off|false|no)$/i.test(value)) return false;
+  throw new DroverError("CONFIG_INVALID", `${variable} must be on or off`);
 }
 
 function readSettingsFile(path: string): z.output<typeof settingsFile> {

@@ -1,5 +1,5 @@
 /** The BullMQ queues: names, job ids, default options. Redis is disposable: every id here can be made again from the state schema. */
-import { Queue } from "bullmq";
+import { Queue, type Telemetry } from "bullmq";
 import { Redis } from "ioredis";
 import type { QueueName } from "./queue-names.js";
 
@@ -37,9 +37,9 @@ export function openRedis(url: string): Redis {
 export type Queues = Record<QueueName, Queue>;
 
 /** All queues over one Redis connection. */
-export function openQueues(redis: Redis, prefix: string): Queues {
+export function openQueues(redis: Redis, prefix: string, telemetry?: Telemetry): Queues {
   const open = (name: QueueName) => {
-    const queue = new Queue(name, { connection: redis, prefix, defaultJobOptions: DEFAULT_JOB_OPTIONS });
+    const queue = new Queue(name, { connection: redis, prefix, defaultJobOptions: DEFAULT_JOB_OPTIONS, ...(telemetry ? { telemetry } : {}) });
     // Without a listener an emitted error would end the process; ioredis reconnects by itself.
     queue.on("error", () => undefined);
     return queue;

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
-import { Worker } from "bullmq";
+import { Worker, type Telemetry } from "bullmq";
 import type { Config } from "../shared/config.js";
 import { createLogger, type Logger } from "../shared/logger.js";
 import { Connections } from "../shared/mysql/connections.js";
@@ -10,6 +10,9 @@ import { DEFAULT_JOB_OPTIONS, LOCK_DURATION, MAX_STALLED_COUNT, QUEUE_NAMES, STA
 import { State } from "../shared/state/state.js";
 import { noHooks, type Hooks } from "./hooks.js";
 import { Liveness } from "./liveness.js";
+import { Monitoring } from "./monitoring/monitoring.js";
+import { observedHooks, observedJobs } from "./monitoring/observed.js";
+import { WorkerMetrics } from "./monitoring/worker-metrics.js";
 import type { ProcessorContext } from "./processors/context.js";
 import { createControlProcessor } from "./processors/control.js";
 import { createCopyProcessor } from "./processors/copy.js";
@@ -27,10 +30,14 @@ export interface WorkerOptions {
   concurrency?: number;
   hooks?: Hooks;
   log?: Logger;
+  /** BullMQ's hook for traces, such as `BullMQOtel`. */
+  telemetry?: Telemetry;
 }
 
 export interface RunningWorker {
   readonly id: string;
+  /** Of `/healthz`, `/readyz` and `/metrics`; null without a port for them. */
+  readonly monitoringUrl: string | null;
   /** Gives the work under way back to the queues and closes every connection; within 10 s. */
   close(): Promise<void>;
 }
@@ -47,13 +54,16 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   const log = (options.log ?? createLogger(config.logLevel)).child({ worker: id });
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal);
+  const metrics: WorkerMetrics = new WorkerMetrics({ sessions: () => connections.count() });
+  // Before anything that would have to be closed when the port is taken.
+  const monitoring = config.workerPort === null ? null : await Monitoring.start({ host: config.workerHost, port: config.workerPort, metrics });
   const redis = openRedis(config.redisUrl);
   redis.on("error", (error) => log.warn({ message: error.message }, "Redis"));
-  const queues = openQueues(redis, config.prefix);
-  const connections = new Connections({ config, worker: id });
+  const queues = openQueues(redis, config.prefix, options.telemetry);
+  const connections = new Connections({ config, worker: id, observer: metrics });
   const state = new State(config.stateSchema);
   const context: ProcessorContext = {
-    config, log, connections, state, worker: id, hooks: options.hooks ?? noHooks, queues, redis,
+    config, log, connections, state, worker: id, hooks: observedHooks(options.hooks ?? noHooks, metrics), queues, redis, metrics,
     liveness: new Liveness(redis, config.prefix, id),
     errors: new ErrorRecorder({ connections, state, log, shutdown: shutdown.signal }),
     shutdown: shutdown.signal,
@@ -66,16 +76,19 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
     apply: { process: createApplyProcessor(context), concurrency: LEASES },
     diff: { process: createDiffProcessor(context, { slots: concurrency }), concurrency: concurrency * DIFF_JOBS_PER_SLOT },
   };
-  const workers = (options.queues ?? QUEUE_NAMES).map((name) => openWorker(context, name, processors[name]));
+  const workers = (options.queues ?? QUEUE_NAMES).map((name) => openWorker(context, name, { ...processors[name], telemetry: options.telemetry }));
+  monitoring?.watch(context, workers);
   const reconciler = setInterval(() => void requestReconcile(context).catch(() => undefined), RECONCILE_INTERVAL);
   void requestReconcile(context).catch(() => undefined);
-  log.info({ queues: workers.map((w) => w.name), concurrency }, "worker started");
+  log.info({ queues: workers.map((w) => w.name), concurrency, monitoring: monitoring?.url }, "worker started");
   return {
     id,
+    monitoringUrl: monitoring?.url ?? null,
     close: async () => {
       clearInterval(reconciler);
       shutdown.abort(new Error("the worker is shutting down"));
       await withTimeout(Promise.all(workers.map((worker) => worker.close())), CLOSE_TIMEOUT, () => Promise.all(workers.map((worker) => worker.close(true))));
+      monitoring?.close();
       connections.close();
       await withTimeout(context.liveness.close(), 500);
       await withTimeout(Promise.all(Object.values(queues).map((queue) => queue.close())), 1_000);
@@ -85,12 +98,12 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   };
 }
 
-function openWorker(context: ProcessorContext, name: QueueName, options: { process: JobFunction; concurrency: number }): Worker {
-  const { redis, config, log } = context;
+function openWorker(context: ProcessorContext, name: QueueName, options: { process: JobFunction; concurrency: number; telemetry: Telemetry | undefined }): Worker {
+  const { redis, config, log, metrics } = context;
+  const work = observedJobs(name, options.process, metrics);
   // BullMQ hands the signal only to a processor that declares three parameters.
-  const worker = new Worker(name, (job, token, signal) => options.process(job, token, signal), {
-    // BullMQ writes the name into each job (`processedBy`): a board shows who has it.
-    name: context.worker, connection: redis, prefix: config.prefix, concurrency: options.concurrency,
+  const worker = new Worker(name, (job, token, signal) => work(job, token, signal), {
+    name: context.worker, connection: redis, prefix: config.prefix, concurrency: options.concurrency, ...(options.telemetry ? { telemetry: options.telemetry } : {}),
     // After Redis was away; the default of 15 s would be half of the time in which work must go on.
     runRetryDelay: 2_000,
     lockDuration: LOCK_DURATION, stalledInterval: STALLED_INTERVAL, maxStalledCount: MAX_STALLED_COUNT,
@@ -98,8 +111,14 @@ function openWorker(context: ProcessorContext, name: QueueName, options: { proce
   });
   worker.on("error", (error) => log.debug({ queue: name, message: error.message }, "queue"));
   // Whoever lost its lock must stop: another worker has the job by now. What it still writes, the fence undoes (I3).
-  worker.on("lockRenewalFailed", (ids) => ids.forEach((jobId) => worker.cancelJob(jobId, "the job's lock was lost")));
-  worker.on("stalled", (jobId) => log.warn({ queue: name, id: jobId }, "a job had stalled and is taken over"));
+  worker.on("lockRenewalFailed", (ids) => {
+    metrics.locksLost(name, ids.length);
+    ids.forEach((jobId) => worker.cancelJob(jobId, "the job's lock was lost"));
+  });
+  worker.on("stalled", (jobId) => {
+    metrics.jobStalled(name);
+    log.warn({ queue: name, id: jobId }, "a job had stalled and is taken over");
+  });
   return worker;
 }
 

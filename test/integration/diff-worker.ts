@@ -8,6 +8,7 @@ import { noHooks } from "../../src/workers/hooks.js";
 import { Liveness } from "../../src/workers/liveness.js";
 import type { ProcessorContext } from "../../src/workers/processors/context.js";
 import { DIFF_JOBS_PER_SLOT, createDiffProcessor } from "../../src/workers/processors/diff.js";
+import { WorkerMetrics } from "../../src/workers/monitoring/worker-metrics.js";
 import { ErrorRecorder } from "../../src/workers/processors/error-recorder.js";
 import { Connections } from "../../src/shared/mysql/connections.js";
 import type { DiffScene } from "./diff-scene.js";
@@ -36,6 +37,7 @@ export class DiffWorker implements AsyncDisposable {
     this.context = {
       config, log, state, connections, redis, shutdown, worker: "diff-worker", hooks: options.hooks ?? noHooks, queues: openQueues(redis, config.prefix),
       liveness: new Liveness(redis, config.prefix, "diff-worker"), errors: new ErrorRecorder({ connections, state, log, shutdown }),
+      metrics: new WorkerMetrics({ sessions: () => connections.count() }),
     };
     const process = createDiffProcessor(this.context, { slots: options.concurrency ?? 2, tuning: { ...DEFAULT_TUNING, ...options.tuning } });
     this.worker = new Worker("diff", (job, token, signal) => process(job, token, signal), {

@@ -1,5 +1,6 @@
 /** Starts the board: its own Redis connection, queues and client, and the server over them. */
 import { isIP } from "node:net";
+import type { Telemetry } from "bullmq";
 import type { FastifyInstance } from "fastify";
 import type { Config } from "../../shared/config.js";
 import { DroverError } from "../../shared/errors.js";
@@ -12,6 +13,8 @@ import { buildServer } from "./server.js";
 
 export interface BoardOptions {
   config: Config;
+  /** BullMQ's hook for traces. */
+  telemetry?: Telemetry | undefined;
   /** 0 takes a free one. */
   port: number;
   /** Default: loopback without a token, all addresses with one. */
@@ -32,8 +35,8 @@ export async function startBoard(options: BoardOptions): Promise<RunningBoard> {
     throw new DroverError("CONFIG_INVALID", `without a token the board does not listen on ${host}`, { cure: "set DROVER_API_TOKEN, or listen on 127.0.0.1" });
   const log = createLogger(config.logLevel);
   const redis = openProducerRedis(config.redisUrl);
-  const queues = openQueues(redis, config.prefix);
-  const client = new DroverClient({ config });
+  const queues = openQueues(redis, config.prefix, options.telemetry);
+  const client = new DroverClient({ config, telemetry: options.telemetry });
   const server = await buildServer({ config, client, queues, redis, log });
   const close = async () => {
     await server.close();

@@ -24,6 +24,9 @@ Settings (environment, or the file that DROVER_CONFIG names):
   DROVER_PREFIX             prefix of every queue and key (drover)
   DROVER_STATE_SCHEMA       state schema on the target (drover)
   DROVER_LOG_LEVEL          trace, debug, info, warn, error, fatal, silent (info)
+  DROVER_WORKER_PORT        port of a worker's /healthz, /readyz and /metrics (none)
+  DROVER_WORKER_HOST        address of that port (127.0.0.1)
+  DROVER_OTEL               on: traces by OpenTelemetry, to OTEL_EXPORTER_OTLP_ENDPOINT (off, unless that is set)
   DROVER_API_TOKEN          token of the board; without it, it listens on loopback only
 
 Exit codes: 0 done; 1 a diff found differences; 2 bad usage, spec or preflight; 3 the migration or diff failed; 4 timeout.`;

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { loadConfig, type Config } from "../../shared/config.js";
 import type { DroverClient } from "../client/drover-client.js";
+import type { RunningTelemetry } from "../../shared/telemetry.js";
 import { EXIT, exitCodeOf, type ExitCode } from "./exit-codes.js";
 import { reportError } from "./report-error.js";
 import { painter, sizeOf, type Paint, type Size, type Terminal } from "./terminal.js";
@@ -56,13 +57,22 @@ export class Run {
     const config = this.config();
     // Loaded here, so that `--help` and a wrong option need no BullMQ.
     const { DroverClient } = await import("../client/drover-client.js");
-    const client = new DroverClient({ config });
+    const telemetry = await openTelemetry(config, "drover");
+    const client = new DroverClient({ config, telemetry: telemetry?.hook });
     try {
       return await work(client);
     } finally {
       await client.close();
+      await telemetry?.close();
     }
   }
+}
+
+/** Traces, when they are asked for; null otherwise. */
+export async function openTelemetry(config: Config, service: string): Promise<RunningTelemetry | null> {
+  if (!config.otel) return null;
+  const { startTelemetry } = await import("../../shared/telemetry.js");
+  return await startTelemetry(service);
 }
 
 /** A command's action: `work` gets the run, the command's arguments and its options, as commander passes them. */

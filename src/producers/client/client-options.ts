@@ -1,4 +1,5 @@
 /** What a `DroverClient` is made from: options of its own, or the settings that `loadConfig` read. */
+import type { Telemetry } from "bullmq";
 import { loadConfig, type Config } from "../../shared/config.js";
 
 export interface DroverClientOptions {
@@ -10,6 +11,8 @@ export interface DroverClientOptions {
   stateSchema?: string;
   /** MySQL servers by name, as `mysql://user:password@host:port/`: where status is read. Commands need the targets only. */
   connections?: Readonly<Record<string, string>>;
+  /** BullMQ's hook for traces, such as `BullMQOtel` of bullmq-otel: commands then join the caller's trace. */
+  telemetry?: Telemetry;
 }
 
 /** @throws DroverError CONFIG_INVALID */

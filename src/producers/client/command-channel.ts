@@ -3,7 +3,7 @@
  * payloads are `controlJobs` of `contracts/jobs.ts`, which any other program may enqueue as well.
  */
 import { randomUUID } from "node:crypto";
-import { QueueEvents, Queue, type Job } from "bullmq";
+import { QueueEvents, Queue, type Job, type Telemetry } from "bullmq";
 import type { Redis } from "ioredis";
 import type { z } from "zod";
 import { BacklogChain, type BacklogSize } from "../../shared/backlog/chain.js";
@@ -39,12 +39,14 @@ export class CommandChannel {
   private readonly redisUrl: string;
   private readonly prefix: string;
   private readonly redis: Redis;
+  private readonly telemetry: Telemetry | undefined;
   private queue: Queue | undefined;
   private events: { redis: Redis; queueEvents: QueueEvents } | undefined;
 
-  constructor(options: { redisUrl: string; prefix: string }) {
+  constructor(options: { redisUrl: string; prefix: string; telemetry?: Telemetry | undefined }) {
     this.redisUrl = options.redisUrl;
     this.prefix = options.prefix;
+    this.telemetry = options.telemetry;
     this.redis = openProducerRedis(options.redisUrl);
   }
 
@@ -148,7 +150,7 @@ export class CommandChannel {
 
   private control(): Queue {
     if (this.queue) return this.queue;
-    this.queue = new Queue("control", { connection: this.redis, prefix: this.prefix });
+    this.queue = new Queue("control", { connection: this.redis, prefix: this.prefix, ...(this.telemetry ? { telemetry: this.telemetry } : {}) });
     this.queue.on("error", () => undefined);
     return this.queue;
   }

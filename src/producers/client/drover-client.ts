@@ -4,6 +4,7 @@
  * schema on the target, so it is true also when Redis was emptied or no worker runs.
  */
 import { isDeepStrictEqual } from "node:util";
+import type { Telemetry } from "bullmq";
 import { loadConfig, type Config } from "../../shared/config.js";
 import type { DiffOptionsInput, DiffReport } from "../../shared/contracts/diff.js";
 import { diffOptions } from "../../shared/contracts/diff.js";
@@ -29,9 +30,9 @@ export class DroverClient {
   private loadedView: Promise<StateView> | undefined;
 
   /** @throws DroverError CONFIG_INVALID */
-  constructor(options: DroverClientOptions | { config: Config }) {
+  constructor(options: DroverClientOptions | { config: Config; telemetry?: Telemetry | undefined }) {
     this.config = "config" in options ? options.config : clientConfig(options);
-    this.channel = new CommandChannel(this.config);
+    this.channel = new CommandChannel({ ...this.config, telemetry: options.telemetry });
   }
 
   /** A client with the settings of the environment (`DROVER_…`). @throws DroverError CONFIG_INVALID */

@@ -12,6 +12,7 @@ import type { MysqlSession } from "./mysql-session.js";
 import { openSession, type SessionRole } from "./open-session.js";
 import type { ServerAddress } from "./server-address.js";
 import type { Session } from "./session.js";
+import type { SessionObserver } from "./session-observer.js";
 
 const IDLE_LIMIT = 1_000;
 
@@ -19,11 +20,13 @@ export interface ConnectionsOptions {
   config: Config;
   /** Identity of this process in `session_connect_attrs`. */
   worker: string;
+  observer?: SessionObserver;
 }
 
 export class Connections {
   private readonly config: Config;
   private readonly worker: string;
+  private readonly observer: SessionObserver | undefined;
   private readonly idle = new Map<string, { session: MysqlSession; since: number }[]>();
   private readonly lent = new Set<Session>();
   private readonly sweeper: NodeJS.Timeout;
@@ -34,6 +37,7 @@ export class Connections {
   constructor(options: ConnectionsOptions) {
     this.config = options.config;
     this.worker = options.worker;
+    this.observer = options.observer;
     this.deployment = deploymentOf(options.config);
     this.sweeper = setInterval(() => this.sweep(), 500);
     this.sweeper.unref();
@@ -74,6 +78,11 @@ export class Connections {
     });
   }
 
+  /** How many sessions there are now. */
+  count(): { lent: number; idle: number } {
+    return { lent: this.lent.size, idle: [...this.idle.values()].reduce((sum, list) => sum + list.length, 0) };
+  }
+
   /** Destroys every session; what they held is released by the servers at once. */
   close(): void {
     this.closed = true;
@@ -92,7 +101,7 @@ export class Connections {
       if (entry.session.usable && Date.now() - entry.since < IDLE_LIMIT) return entry.session;
       entry.session.end();
     }
-    return await openSession(this.address(name), { role, signal, worker: this.worker, deployment: this.deployment });
+    return await openSession(this.address(name), { role, signal, worker: this.worker, deployment: this.deployment, observer: this.observer });
   }
 
   private giveBack(key: string, session: MysqlSession): void {

@@ -6,6 +6,7 @@ import { DroverError, abortedError } from "../errors.js";
 import type { ByteSql } from "./bytes.js";
 import { serverError } from "./server-error.js";
 import type { RunOptions, Session, TextRecord, WriteResult } from "./session.js";
+import type { StatementKind } from "./session-observer.js";
 
 /** What we use of mysql2's internals; `test/integration/session.test.ts` fails when a new version changes them. */
 interface RawPacket {
@@ -28,6 +29,8 @@ interface SessionParts {
   isMariaDb: boolean;
   /** Without a packet for this long (milliseconds) the connection counts as lost. */
   patience: number;
+  /** Told of every statement that ended. */
+  onStatement?: ((kind: StatementKind, milliseconds: number, failed: boolean) => void) | undefined;
 }
 
 export class MysqlSession implements Session {
@@ -39,6 +42,7 @@ export class MysqlSession implements Session {
   localInfile = false;
   private readonly connection: Connection;
   private readonly patience: number;
+  private readonly onStatement: SessionParts["onStatement"];
   private signal: AbortSignal;
   private alive = true;
   private idleError: unknown;
@@ -51,6 +55,7 @@ export class MysqlSession implements Session {
     this.id = parts.connection.threadId ?? 0;
     this.isMariaDb = parts.isMariaDb;
     this.patience = parts.patience;
+    this.onStatement = parts.onStatement;
     this.signal = parts.signal;
     // A killed connection may surface only here, between two statements.
     this.connection.on("error", (error) => this.broke(error));
@@ -122,7 +127,7 @@ export class MysqlSession implements Session {
   }
 
   private read(statement: ByteSql, onRow: (query: RawQuery, buffer: Buffer, start: number, end: number) => void): Promise<void> {
-    return this.exclusively(statement, {}, (settle, touch) => {
+    return this.exclusively(statement, "read", {}, (settle, touch) => {
       const query = this.connection.query({ sql: statement }, (error) => settle(error, undefined)) as unknown as RawQuery;
       const onPacket: PacketHandler = (packet) => {
         touch();
@@ -135,7 +140,7 @@ export class MysqlSession implements Session {
   }
 
   private write(statement: ByteSql, chunks: readonly Buffer[] | undefined, options: RunOptions): Promise<WriteResult> {
-    return this.exclusively(statement, options, (settle, touch) => {
+    return this.exclusively(statement, chunks === undefined ? "write" : "load", options, (settle, touch) => {
       const infileStreamFactory = chunks === undefined ? {} : { infileStreamFactory: () => Readable.from(touching(chunks, touch), { objectMode: false }) };
       this.connection.query({ sql: statement, ...infileStreamFactory }, (error, result) => {
         const header = result as { affectedRows?: number; warningStatus?: number; info?: string } | undefined;
@@ -145,7 +150,7 @@ export class MysqlSession implements Session {
   }
 
   /** Runs one statement; any error, abort or silence destroys the session. */
-  private exclusively<T>(statement: ByteSql, options: RunOptions, start: (settle: (error: unknown, value: T) => void, touch: () => void) => void): Promise<T> {
+  private exclusively<T>(statement: ByteSql, kind: StatementKind, options: RunOptions, start: (settle: (error: unknown, value: T) => void, touch: () => void) => void): Promise<T> {
     const patience = options.patience ?? this.patience;
     return new Promise<T>((resolve, reject) => {
       if (this.interrupt) return reject(new DroverError("BUG", `${this.server}: two statements at once on one session`));
@@ -153,16 +158,18 @@ export class MysqlSession implements Session {
       if (!this.alive) return reject(serverError(this.idleError ?? new DroverError("CONNECTION_LOST", `${this.server}: the connection is closed`), this.server));
       if (statement.length + 64 > this.maxAllowedPacket)
         return reject(new DroverError("ROW_REFUSED", `${this.server}: a statement of ${statement.length} bytes is larger than max_allowed_packet (${this.maxAllowedPacket})`, { cure: "raise max_allowed_packet on that server" }));
+      const began = performance.now();
       let lastPacket = Date.now();
       const timer = setInterval(() => {
         if (Date.now() - lastPacket > patience) this.interrupt?.(new DroverError("CONNECTION_LOST", `${this.server}: no answer for ${patience} ms`));
       }, 1_000);
-      const end = () => {
+      const end = (failed: boolean) => {
         clearInterval(timer);
         this.interrupt = undefined;
+        this.onStatement?.(kind, performance.now() - began, failed);
       };
       this.interrupt = (error) => {
-        end();
+        end(true);
         this.alive = false;
         this.connection.destroy();
         reject(serverError(error, this.server));
@@ -171,7 +178,7 @@ export class MysqlSession implements Session {
         (error, value) => {
           if (!this.interrupt) return;
           if (error) return this.interrupt(error);
-          end();
+          end(false);
           resolve(value);
         },
         () => (lastPacket = Date.now()),

@@ -10,6 +10,7 @@ import type { ByteSql } from "./bytes.js";
 import { MysqlSession } from "./mysql-session.js";
 import type { ServerAddress } from "./server-address.js";
 import { serverError } from "./server-error.js";
+import type { SessionObserver } from "./session-observer.js";
 
 /** What a session is for; decides its bounds. */
 export type SessionRole = "source" | "target";
@@ -21,6 +22,7 @@ export interface SessionOptions {
   worker: string;
   /** What the processes of one deployment have in common. */
   deployment: string;
+  observer?: SessionObserver | undefined;
 }
 
 /**
@@ -55,7 +57,11 @@ export async function openSession(address: ServerAddress, options: SessionOption
   });
   const isMariaDb = await handshake(connection, address, options.signal);
   keepBytes(connection);
-  const session = new MysqlSession({ connection, server: address.name, signal: options.signal, isMariaDb, patience: PATIENCE[options.role] });
+  const session = new MysqlSession({
+    connection, server: address.name, signal: options.signal, isMariaDb, patience: PATIENCE[options.role],
+    onStatement: options.observer && ((kind, milliseconds, failed) => options.observer?.statementEnded(options.role, kind, milliseconds, failed)),
+  });
+  options.observer?.sessionOpened(options.role);
   try {
     await session.run(boundsStatement(options.role, isMariaDb));
     const [limits] = await session.rows("SELECT @@max_allowed_packet AS packet, @@local_infile AS local_files, VERSION() AS version" as ByteSql);

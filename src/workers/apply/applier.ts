@@ -93,11 +93,12 @@ class Applier {
     const { info } = head;
     if (info.epoch !== scope.fence.epoch || info.seq > scope.fence.seq + 1) return await this.voidChain(signal);
     if (info.seq <= scope.fence.seq) return await chain.drop(head);
+    const began = Date.now();
     const batch = decodeBatch(await chain.payloadOf(info));
     const change = batch.statement === null ? null : await this.executeStatement(scope, info, batch.statement, signal);
     const applied = await this.commit(scope, info, batch, change, signal);
     if (!applied) return await this.voidChain(signal);
-    await this.context.hooks.at("batch:after-commit", { migration: this.ref.migration, seq: info.seq });
+    await this.context.hooks.at("batch:after-commit", { migration: this.ref.migration, seq: info.seq, rows: info.rows, transactions: info.transactions, ms: Date.now() - began });
     await chain.drop(head);
     if (batch.statement !== null) await this.options.onBarrierPassed();
     await this.recordProgress(signal);

@@ -10,6 +10,8 @@ export interface JobRequest {
   /** At most one job of an id exists at a time. */
   id: string;
   data: Record<string, unknown>;
+  /** The job goes on for as long as the migration lives: each of its runs is a trace of its own. */
+  ownTrace?: boolean;
 }
 
 export const requests = {
@@ -19,6 +21,6 @@ export const requests = {
     queue: "copy", name: "chunk", id: jobIds.chunk(ref.migration, table, chunk), data: { ...ref, table, chunk },
   }),
   index: (ref: MigrationRef, table: number): JobRequest => ({ queue: "copy", name: "index", id: jobIds.index(ref.migration, table), data: { ...ref, table } }),
-  tail: (ref: MigrationRef): JobRequest => ({ queue: "tail", name: "tail", id: jobIds.tail(ref.migration), data: { ...ref } }),
-  apply: (ref: MigrationRef): JobRequest => ({ queue: "apply", name: "apply", id: jobIds.apply(ref.migration), data: { ...ref } }),
+  tail: (ref: MigrationRef): JobRequest => ({ queue: "tail", name: "tail", id: jobIds.tail(ref.migration), data: { ...ref }, ownTrace: true }),
+  apply: (ref: MigrationRef): JobRequest => ({ queue: "apply", name: "apply", id: jobIds.apply(ref.migration), data: { ...ref }, ownTrace: true }),
 };

@@ -64,7 +64,7 @@ export class ChunkCopier {
       const written = await connections.use(ref.target, "target", signal, (session) => this.write(session, work, buffer, rows, times)).catch(async (error: unknown) => {
         throw await refusedSinceChanged(this.context, work.migration.spec.source, work.table, error, signal);
       });
-      await hooks.at("chunk:after-commit", detail);
+      if (written) await hooks.at("chunk:after-commit", { ...detail, rows: rows.rows, bytes: rows.bytes, readMs: times.readMs, writeMs: Date.now() - writeStart });
       return written ? { kind: "copied", rows: rows.rows } : { kind: "void" };
     } finally {
       buffer.reset();

@@ -4,6 +4,7 @@ import { BacklogChain } from "../../shared/backlog/chain.js";
 import type { Queues } from "../../shared/queues.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import type { Liveness } from "../liveness.js";
+import type { WorkerMetrics } from "../monitoring/worker-metrics.js";
 import type { ErrorRecorder } from "./error-recorder.js";
 
 export interface ProcessorContext extends EngineContext {
@@ -11,6 +12,7 @@ export interface ProcessorContext extends EngineContext {
   redis: Redis;
   liveness: Liveness;
   errors: ErrorRecorder;
+  metrics: WorkerMetrics;
   /** Fires when this process ends: work under way is given back to the queue. */
   shutdown: AbortSignal;
 }

@@ -26,7 +26,7 @@ export async function ensureJobs(context: Pick<ProcessorContext, "queues">, requ
   await Promise.all([...byQueue].map(async ([name, list]) => {
     const queue = context.queues[name];
     if (options.replaceEnded) await freeEndedIds(queue, list.map((r) => r.id));
-    await queue.addBulk(list.map((r) => ({ name: r.name, data: r.data, opts: { jobId: r.id } })));
+    await queue.addBulk(list.map((r) => ({ name: r.name, data: r.data, opts: { jobId: r.id, ...(r.ownTrace === true ? { telemetry: { omitContext: true } } : {}) } })));
   }));
 }
 

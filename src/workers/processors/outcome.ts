@@ -87,6 +87,7 @@ function linkedSignal(...sources: (AbortSignal | undefined)[]): { signal: AbortS
 }
 
 async function settle(context: ProcessorContext, job: Job, token: string | undefined, ref: MigrationRef | null, error: DroverError, attempt: number): Promise<never> {
+  context.metrics.jobError(job.queueName, error.code);
   const detail = { queue: job.queueName, job: job.name, id: job.id, migration: ref?.migration, attempt, code: error.code, errno: error.errno };
   // A worker without a connection, or with a wrong one, must not end a migration that others can work on.
   if (error.kind === "retryable" || (ref && error.code === "CONFIG_INVALID")) {

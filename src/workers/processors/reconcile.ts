@@ -17,7 +17,7 @@ export const RECONCILE_INTERVAL = 2_000;
  * reconciler lives as long as any worker does, and an emptied Redis does not end it.
  */
 export async function requestReconcile(context: Pick<ProcessorContext, "queues">): Promise<void> {
-  await context.queues.control.add("reconcile", {}, { jobId: "reconcile", removeOnFail: true, deduplication: { id: "reconcile", ttl: RECONCILE_INTERVAL - 100 } });
+  await context.queues.control.add("reconcile", {}, { jobId: "reconcile", removeOnFail: true, telemetry: { omitContext: true }, deduplication: { id: "reconcile", ttl: RECONCILE_INTERVAL - 100 } });
 }
 
 export async function reconcile(context: ProcessorContext, signal: AbortSignal): Promise<unknown> {

@@ -93,7 +93,7 @@ export class BatchSender {
         await this.options.hooks.at("batch:before-enqueue", detail);
         const total = await this.options.chain.append(this.tip, info, payload);
         if (total === null) throw new DroverError("FENCE_MOVED", "another tail has taken over, or Redis was emptied");
-        await this.options.hooks.at("batch:after-enqueue", detail);
+        await this.options.hooks.at("batch:after-enqueue", { ...detail, transactions: info.transactions, bytes: payload.length });
         this.tip = { chain: info.chain, epoch: info.epoch, seq: info.seq, position: info.to, ...(info.barrier === true ? { barrier: true } : {}) };
         this.queue.shift();
         this.waitingBytes -= payload.length;

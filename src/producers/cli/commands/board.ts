@@ -1,7 +1,7 @@
 /** `drover board`: the web page, with Bull Board. */
 import type { Command } from "commander";
 import { integerArgument } from "../arguments.js";
-import { action, type Cli } from "../run.js";
+import { action, openTelemetry, type Cli } from "../run.js";
 import { untilSignal } from "../until-signal.js";
 
 export function addBoardCommand(program: Command, cli: Cli): void {
@@ -18,10 +18,12 @@ export function addBoardCommand(program: Command, cli: Cli): void {
         const config = run.config();
         const { startBoard } = await import("../../board/start.js");
         const signalled = untilSignal();
-        const board = await startBoard({ config, port: options.port, host: options.host });
+        const telemetry = await openTelemetry(config, "drover-board");
+        const board = await startBoard({ config, telemetry: telemetry?.hook, port: options.port, host: options.host });
         run.print({ url: board.url }, () => [board.url]);
         await signalled;
         await board.close();
+        await telemetry?.close();
       }),
     );
 }
