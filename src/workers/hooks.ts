@@ -13,6 +13,8 @@ export type HookPoint =
   | "ddl:before-fence"
   | "table:before-create"
   | "table:after-create"
+  | "object:before-create"
+  | "object:after-create"
   | "diff:before-record"
   | "diff:after-record";
 

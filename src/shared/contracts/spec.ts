@@ -47,6 +47,8 @@ export const selection = z.unknown().transform((value, context) => {
   return z.NEVER;
 });
 
+const OBJECT_KINDS = ["views", "triggers", "routines", "events"] as const;
+
 const migrationOptions = z.strictObject({
   chunkRows: z.number().int().min(1).max(1_000_000).default(10_000),
   chunkBytes: bytes("8MiB"),
@@ -59,6 +61,8 @@ const migrationOptions = z.strictObject({
   existingTarget: z.enum(["fail", "resume", "replace"]).default("fail"),
   /** DDL of the source on followed tables: carried out on the target, a reason to stop, or passed over. */
   ddl: z.enum(["apply", "stop", "ignore"]).default("apply"),
+  /** Of carried objects: as on the source, our own account on the target, or the account `user@host`. */
+  definer: z.union([z.enum(["keep", "current"]), z.string().regex(/^[^@]+@[^@]+$/, "expected keep, current or user@host")]).default("keep"),
 });
 
 export const migrationSpec = z
@@ -69,6 +73,8 @@ export const migrationSpec = z
     mode: z.enum(["copy", "follow", "copy+follow"]).default("copy+follow"),
     startPosition: z.string().optional(),
     tables: z.array(selection).min(1),
+    /** What is carried beside tables: views and routines at the end of the copy, triggers and events at cut-over. */
+    objects: z.array(z.enum(OBJECT_KINDS)).default([]),
     options: migrationOptions.prefault({}),
   })
   .transform((spec) => ({ ...spec, startPosition: spec.startPosition ?? null }))

@@ -13,6 +13,14 @@ export const SOURCE_GLOBAL = ["REPLICATION SLAVE", "REPLICATION CLIENT"] as cons
 export const TARGET_SCHEMA = ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP", "INDEX", "REFERENCES"] as const;
 export const STATE_SCHEMA = ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE"] as const;
 
+/** What an object kind needs on the source's schema, so that it is seen, and on the target's. */
+export const OBJECT_GRANTS: Record<MigrationSpec["objects"][number], { source: readonly string[]; target: readonly string[] }> = {
+  views: { source: ["SELECT", "SHOW VIEW"], target: ["CREATE VIEW", "SHOW VIEW"] },
+  routines: { source: [], target: ["CREATE ROUTINE", "ALTER ROUTINE", "EXECUTE"] },
+  triggers: { source: ["TRIGGER"], target: ["TRIGGER"] },
+  events: { source: ["EVENT"], target: ["EVENT"] },
+};
+
 export interface GrantUsers {
   /** Accounts as GRANT wants them; default `'drover'@'%'`. */
   sourceAccount?: string;
@@ -40,7 +48,13 @@ export function leastPrivilegeGrants(spec: MigrationSpec, tables: readonly Selec
   for (const table of tables) named.set(nameOf(table.source), table.source);
   for (const table of named.values()) if (!patterns.has(table.schema)) source.push(grantOnTable(SOURCE_TABLE, table, sourceAccount));
   const schemas = new Set(spec.tables.map((selection) => selection.targetSchema));
-  const target = [...schemas].map((schema) => grantOnSchema(TARGET_SCHEMA, schema, targetAccount, literalSchemaNames.target));
+  const needs = spec.objects.map((kind) => OBJECT_GRANTS[kind]);
+  const ofSource = [...new Set(needs.flatMap((need) => need.source))].filter((privilege) => privilege !== "SELECT");
+  const ofTarget = [...TARGET_SCHEMA, ...new Set(needs.flatMap((need) => need.target))];
+  if (spec.objects.includes("routines")) source.push(grantGlobal(["SHOW_ROUTINE"], sourceAccount));
+  if (ofSource.length > 0) for (const schema of new Set(spec.tables.map((selection) => selection.schema))) source.push(grantOnSchema(ofSource, schema, sourceAccount, literalSchemaNames.source));
+  const target = [...schemas].map((schema) => grantOnSchema(ofTarget, schema, targetAccount, literalSchemaNames.target));
+  if (spec.objects.length > 0 && spec.options.definer !== "current") target.push(grantGlobal(["SET_ANY_DEFINER"], targetAccount));
   target.push(grantOnSchema(STATE_SCHEMA, stateSchema, targetAccount, literalSchemaNames.target));
   return { source, target };
 }

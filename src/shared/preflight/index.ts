@@ -11,6 +11,8 @@ import { binlogSettings } from "./checks/binlog-settings.js";
 import { collations } from "./checks/collations.js";
 import { connections } from "./checks/connections.js";
 import { foreignKeys } from "./checks/foreign-keys.js";
+import { objectGrants } from "./checks/object-grants.js";
+import { objects } from "./checks/objects.js";
 import { pairSettings } from "./checks/pair-settings.js";
 import { rowFilters } from "./checks/row-filters.js";
 import { selection } from "./checks/selection.js";
@@ -35,6 +37,7 @@ const CHECKS: readonly Check[] = [
   sourceGrants, targetGrants,
   binlogSettings, binlogRetention, binlogFilters, startPosition, preparedTransactions,
   selection, tableShapes, rowFilters, foreignKeys,
+  objectGrants, objects,
   state, targetPlace, targetTables, targetWritable, collations, pairSettings,
 ];
 

@@ -21,14 +21,19 @@ export interface SourceNames {
 
 /** Reads the names in `schemas`. */
 export async function readSourceNames(session: Session, schemas: readonly string[]): Promise<SourceNames> {
-  const [setting] = await session.rows("SELECT @@GLOBAL.lower_case_table_names AS folding" as ByteSql);
-  const ignoreCase = setting?.["folding"] !== "0";
+  const ignoreCase = await ignoresCase(session);
   const found = new Map<string, SourceSchema>();
   for (const wanted of new Set(schemas.map((name) => fold(name, ignoreCase)))) {
     const schema = await readSchema(session, wanted, ignoreCase);
     if (schema !== null) found.set(wanted, schema);
   }
   return { ignoreCase, schema: (name) => found.get(fold(name, ignoreCase)) ?? null };
+}
+
+/** Whether the server does not tell names by case. */
+export async function ignoresCase(session: Session): Promise<boolean> {
+  const [setting] = await session.rows("SELECT @@GLOBAL.lower_case_table_names AS folding" as ByteSql);
+  return setting?.["folding"] !== "0";
 }
 
 async function readSchema(session: Session, wanted: string, ignoreCase: boolean): Promise<SourceSchema | null> {

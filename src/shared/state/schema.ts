@@ -9,7 +9,7 @@ import { DroverError } from "../errors.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session } from "../mysql/session.js";
 
-const STATE_VERSION = 1;
+const STATE_VERSION = 2;
 
 const ID = "VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL";
 const TEXT = "LONGTEXT CHARACTER SET utf8mb4";
@@ -87,6 +87,16 @@ function tableStatements(schema: ByteSql): ByteSql[] {
       shapes ${TEXT} NOT NULL,
       start_over BOOL NOT NULL DEFAULT 0,
       started_at ${TIME} NOT NULL`),
+    create("objects", `
+      migration ${ID},
+      kind VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+      target_schema VARCHAR(64) NOT NULL,
+      name VARCHAR(64) NOT NULL,
+      fingerprint CHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+      created BOOL NOT NULL DEFAULT 0,
+      adopted BOOL NOT NULL DEFAULT 0,
+      created_at ${TIME} NOT NULL,
+      PRIMARY KEY (migration, kind, target_schema, name)`),
     create("diffs", `
       migration ${ID},
       diff ${ID},

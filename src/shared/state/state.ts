@@ -5,11 +5,13 @@ import { ChunkStore } from "./chunks.js";
 import { DdlJournalStore } from "./ddl-journal.js";
 import { FenceStore } from "./fence.js";
 import { MigrationStore } from "./migrations.js";
+import { ObjectStore } from "./objects.js";
 import { TableStore } from "./tables.js";
 import { id } from "./values.js";
 
 /** Every table that holds rows of a migration, the migration's own row last. */
-const MIGRATION_TABLES = ["diff_rows", "diff_chunks", "diff_tables", "diffs", "chunks", "tables", "ddl_journal", "fence"];
+
+const MIGRATION_TABLES = ["diff_rows", "diff_chunks", "diff_tables", "diffs", "chunks", "tables", "ddl_journal", "objects", "fence"];
 
 export class State {
   readonly schema: string;
@@ -18,6 +20,7 @@ export class State {
   readonly chunks: ChunkStore;
   readonly fence: FenceStore;
   readonly ddlJournal: DdlJournalStore;
+  readonly objects: ObjectStore;
 
   constructor(schema: string) {
     this.schema = schema;
@@ -26,6 +29,7 @@ export class State {
     this.chunks = new ChunkStore(schema);
     this.fence = new FenceStore(schema);
     this.ddlJournal = new DdlJournalStore(schema);
+    this.objects = new ObjectStore(schema);
   }
 
   /** Deletes all that is known of a migration, in the caller's transaction. */

@@ -12,6 +12,7 @@ import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { restartTable } from "../ddl/restart-table.js";
+import { carryAfterCopy } from "../objects/carry-after-copy.js";
 import { PLAN_AHEAD } from "../planner/plan-table.js";
 import { prepareMigration } from "../planner/prepare.js";
 import { requests, type JobRequest } from "./job-request.js";
@@ -76,6 +77,7 @@ async function advanceCopy(context: EngineContext, ref: MigrationRef, migration:
     return jobs;
   });
   if (open > 0) return needed;
+  await carryAfterCopy(context, ref, migration.spec, signal);
   return (await endCopy(context, ref, migration, signal)) && migration.spec.mode !== "copy" ? [requests.tail(ref), requests.apply(ref)] : needed;
 }
 
