@@ -41,6 +41,7 @@ if (values.help) {
   process.exit(0);
 }
 
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
 const faults = chosen(values.fault, FAULTS.filter((fault) => fault !== "none"), FAULTS);
 const phases = chosen(values.phase, PHASES, PHASES);
 await using servers = await openServers({ log: (line) => process.stderr.write(`${line}\n`) });

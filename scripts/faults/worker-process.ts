@@ -26,7 +26,10 @@ export class WorkerProcess {
     });
     if (this.log) this.child.stderr?.pipe(this.log);
     else this.child.stderr?.resume();
-    this.ended = once(this.child, "exit").then(() => undefined);
+    // A runner that is interrupted leaves no worker behind, also none that is stopped.
+    const orphaned = () => this.signal("SIGKILL");
+    process.once("exit", orphaned);
+    this.ended = once(this.child, "exit").then(() => void process.off("exit", orphaned));
   }
 
   get pid(): number {
