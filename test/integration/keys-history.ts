@@ -27,7 +27,7 @@ export class Dice {
 }
 
 /** One statement; IGNORE: what the server refuses is of no interest. */
-export function randomStatement(table: HistoryTable, dice: Dice): string {
+function randomStatement(table: HistoryTable, dice: Dice): string {
   const names = Object.keys(table.values);
   const value = (name: string) => dice.of(table.values[name] as readonly string[]);
   const where = () => {
