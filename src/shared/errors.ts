@@ -63,6 +63,10 @@ export const ERROR_KINDS = {
   STATEMENT_REFUSED: "fatal",
   /** A row does not fit into the target (`max_allowed_packet`, a warning of LOAD DATA, a wrong row count). */
   ROW_REFUSED: "fatal",
+  /** A table without a key (`allowNoKey`) is larger than what may be read at once. */
+  NO_KEY_TOO_LARGE: "fatal",
+  /** A table without a key lacks a row on the target that the source has changed: the two have gone apart. */
+  ROW_MISSING: "fatal",
   /** The same item failed as often as it may without progress. */
   POISON: "fatal",
   /** An `AbortSignal` fired: shutdown, pause, stop or a lost job lock. */

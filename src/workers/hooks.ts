@@ -2,6 +2,7 @@
 
 export type HookPoint =
   | "chunk:before-read"
+  | "chunk:before-select"
   | "chunk:after-read"
   | "chunk:before-commit"
   | "chunk:after-commit"

@@ -13,6 +13,16 @@ export interface BatchTable {
   deletes: Buffer[];
   /** Text rows of the copied columns. */
   puts: Buffer[];
+  /** Of a table without a key, in place of deletes and puts: its changes in their order. */
+  changes?: TransactionChanges[];
+}
+
+/** Changes of one table without a key in one transaction; text rows of the copied columns, null where there is none. */
+export interface TransactionChanges {
+  gtid: string;
+  /** How many changes of the table came before these in the transaction: in earlier parts. */
+  first: number;
+  rows: { before: Buffer | null; after: Buffer | null }[];
 }
 
 /** A statement of the binlog (see `workers/binlog/events.ts`), as JSON can hold it. */
@@ -61,23 +71,27 @@ export interface BatchInfo {
 }
 
 interface Header {
-  tables: { number: number; deletes: number; puts: number }[];
+  /** `kinds` of changes: a character for each, `i`nsert, `d`elete, `u`pdate. */
+  tables: { number: number; deletes: number; puts: number; changes?: { gtid: string; first: number; kinds: string }[] }[];
   statement: BatchStatement | null;
 }
 
 export function encodeBatch(batch: Batch): Buffer {
   const header: Header = {
-    tables: batch.tables.map((t) => ({ number: t.number, deletes: t.deletes.length, puts: t.puts.length })),
+    tables: batch.tables.map((t) => ({
+      number: t.number, deletes: t.deletes.length, puts: t.puts.length,
+      ...(t.changes ? { changes: t.changes.map(({ gtid, first, rows }) => ({ gtid, first, kinds: rows.map(kindOf).join("") })) } : {}),
+    })),
     statement: batch.statement,
   };
   const head = Buffer.from(JSON.stringify(header), "utf8");
   let size = 4 + head.length;
-  for (const table of batch.tables) for (const rows of [table.deletes, table.puts]) for (const row of rows) size += 4 + row.length;
+  for (const table of batch.tables) for (const rows of rowListsOf(table)) for (const row of rows) size += 4 + row.length;
   const out = Buffer.allocUnsafe(size);
   let offset = out.writeUInt32LE(head.length, 0);
   offset += head.copy(out, offset);
   for (const table of batch.tables) {
-    for (const rows of [table.deletes, table.puts]) {
+    for (const rows of rowListsOf(table)) {
       for (const row of rows) {
         offset = out.writeUInt32LE(row.length, offset);
         out.set(row, offset);
@@ -86,6 +100,16 @@ export function encodeBatch(batch: Batch): Buffer {
     }
   }
   return out;
+}
+
+function kindOf({ before, after }: TransactionChanges["rows"][number]): string {
+  return before === null ? "i" : after === null ? "d" : "u";
+}
+
+/** In the order in which they stand in the payload. */
+function rowListsOf(table: BatchTable): Buffer[][] {
+  const changed = (table.changes ?? []).map(({ rows }) => rows.flatMap(({ before, after }) => [before, after].filter((row) => row !== null)));
+  return [table.deletes, table.puts, ...changed];
 }
 
 /** The rows are views into `bytes`. */
@@ -102,6 +126,10 @@ export function decodeBatch(bytes: Buffer): Batch {
     }
     return rows;
   };
-  const tables = header.tables.map((t) => ({ number: t.number, deletes: take(t.deletes), puts: take(t.puts) }));
+  const one = () => take(1)[0] as Buffer;
+  const tables = header.tables.map((t): BatchTable => ({
+    number: t.number, deletes: take(t.deletes), puts: take(t.puts),
+    ...(t.changes ? { changes: t.changes.map(({ gtid, first, kinds }) => ({ gtid, first, rows: Array.from(kinds, (kind) => ({ before: kind === "i" ? null : one(), after: kind === "d" ? null : one() })) })) } : {}),
+  }));
   return { tables, statement: header.statement };
 }

@@ -17,6 +17,8 @@ export interface ReplaceLimits {
   maxBytes: number;
   /** Most rows in one statement. */
   maxRows: number;
+  /** Default REPLACE. INSERT where no row may give way. */
+  verb?: "INSERT" | "REPLACE";
 }
 
 export interface ReplaceStatement {
@@ -40,7 +42,7 @@ export class ReplaceWriter {
     const columns = copiedColumns(definition);
     const types = columns.map((column) => columnType(definition, column));
     this.limits = limits;
-    this.head = sql`REPLACE INTO ${qualified(target.schema, target.table)} (${columns.map((c) => identifier(c.name)).join(",") as ByteSql}) VALUES `;
+    this.head = sql`${(limits.verb ?? "REPLACE") as ByteSql} INTO ${qualified(target.schema, target.table)} (${columns.map((c) => identifier(c.name)).join(",") as ByteSql}) VALUES `;
     this.literals = types.map((type) => literalOf(type.write));
     this.zeroWarns = types.map((type) => type.zeroWarns);
   }

@@ -32,10 +32,10 @@ export const patternSelection = z
 
 /** One table. */
 export const tableSelection = z
-  .strictObject({ schema: identifier, table: identifier, targetSchema: identifier.optional(), targetTable: identifier.optional(), where: z.string().min(1).optional() })
+  .strictObject({ schema: identifier, table: identifier, targetSchema: identifier.optional(), targetTable: identifier.optional(), where: z.string().min(1).optional(), allowNoKey: z.boolean().optional() })
   .transform((s) => ({
     kind: "table" as const, schema: s.schema, table: s.table,
-    targetSchema: s.targetSchema ?? s.schema, targetTable: s.targetTable ?? s.table, where: s.where ?? null,
+    targetSchema: s.targetSchema ?? s.schema, targetTable: s.targetTable ?? s.table, where: s.where ?? null, allowNoKey: s.allowNoKey ?? false,
   }));
 
 /** One entry of `tables`: the presence of the key `table` decides its form, so that an error speaks of one form only. */
@@ -63,6 +63,8 @@ const migrationOptions = z.strictObject({
   ddl: z.enum(["apply", "stop", "ignore"]).default("apply"),
   /** Of carried objects: as on the source, our own account on the target, or the account `user@host`. */
   definer: z.union([z.enum(["keep", "current"]), z.string().regex(/^[^@]+@[^@]+$/, "expected keep, current or user@host")]).default("keep"),
+  /** Small tables without a usable row key are moved as a whole (see `selection/no-key.ts`). */
+  allowNoKey: z.boolean().default(false),
 });
 
 export const migrationSpec = z

@@ -16,10 +16,11 @@ export interface ChunkRange extends KeyRange {
 
 /**
  * All copied columns of a chunk's rows, in key order: a reader that stops early has a contiguous part of the range, and the
- * rest is `(keyOf(last row), upper]`. Needs `definition.key`.
+ * rest is `(keyOf(last row), upper]`. Of a table without a key: all rows, in no order.
  */
 export function chunkSelect(definition: TableDefinition, range: ChunkRange): ByteSql {
-  return sql`SELECT ${selectList(definition)} FROM ${keyedTable(definition)}${conditions(definition, range)} ORDER BY ${keyOrder(definition)}`;
+  const rows = sql`SELECT ${selectList(definition)} FROM ${keyedTable(definition)}${conditions(definition, range)}`;
+  return definition.key === null ? rows : sql`${rows} ORDER BY ${keyOrder(definition)}`;
 }
 
 /** All copied columns of the rows that have one of the keys, in no order. */
@@ -27,15 +28,16 @@ export function rowsByKey(definition: TableDefinition, keys: readonly (Buffer | 
   return sql`SELECT ${selectList(definition)} FROM ${keyedTable(definition)} WHERE ${keyIn(definition, keys)}`;
 }
 
-/** The table, bound to its key's index: nothing else (an index fit for the filter, a full scan with a sort) may be chosen. */
+/** The table, bound to its key's index, if it has one: nothing else (an index fit for the filter, a full scan with a sort) may be chosen. */
 export function keyedTable(definition: TableDefinition): ByteSql {
+  if (definition.key === null) return qualified(definition.schema, definition.table);
   return sql`${qualified(definition.schema, definition.table)} FORCE INDEX (${keyOfTable(definition).index})`;
 }
 
 /** ` WHERE …`, or nothing. */
 export function conditions(definition: TableDefinition, range: ChunkRange): ByteSql {
   const terms: ByteSql[] = [];
-  const predicate = keyPredicate(definition, range);
+  const predicate = range.lower === null && range.upper === null ? null : keyPredicate(definition, range);
   if (predicate !== null) terms.push(predicate);
   // On lines of its own: a filter may end in a comment.
   if (range.where) terms.push(sql`(\n${utf8Sql(range.where)}\n)`);

@@ -11,6 +11,7 @@ import { binlogSettings } from "./checks/binlog-settings.js";
 import { collations } from "./checks/collations.js";
 import { connections } from "./checks/connections.js";
 import { foreignKeys } from "./checks/foreign-keys.js";
+import { noKey } from "./checks/no-key.js";
 import { objectGrants } from "./checks/object-grants.js";
 import { objects } from "./checks/objects.js";
 import { pairSettings } from "./checks/pair-settings.js";
@@ -36,7 +37,7 @@ const CHECKS: readonly Check[] = [
   connections, versions,
   sourceGrants, targetGrants,
   binlogSettings, binlogRetention, binlogFilters, startPosition, preparedTransactions,
-  selection, tableShapes, rowFilters, foreignKeys,
+  selection, tableShapes, noKey, rowFilters, foreignKeys,
   objectGrants, objects,
   state, targetPlace, targetTables, targetWritable, collations, pairSettings,
 ];

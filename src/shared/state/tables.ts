@@ -100,6 +100,16 @@ export class TableStore {
       WHERE migration=${id(migration)} AND number=${number}`);
   }
 
+  /** The rows of a table without a key are those of this position. */
+  async setStartPosition(session: Session, migration: string, number: number, position: string): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET start_position=${text(position)} WHERE migration=${id(migration)} AND number=${number}`);
+  }
+
+  /** See `backlog/no-key-mark.ts`. */
+  async setLastKey(session: Session, migration: string, number: number, lastKey: Buffer): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET last_key=${blob(lastKey)} WHERE migration=${id(migration)} AND number=${number}`);
+  }
+
   async remove(session: Session, migration: string, number: number): Promise<void> {
     await session.run(sql`DELETE FROM ${this.table} WHERE migration=${id(migration)} AND number=${number}`);
   }

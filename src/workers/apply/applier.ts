@@ -15,6 +15,7 @@ import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { applyToTable } from "../target/apply-batch.js";
+import { applyNoKeyChanges } from "../target/no-key-changes.js";
 import type { StateChange, StatementExecutor } from "./statement-executor.js";
 
 /** `lease`: time is up; `drained`: the copy may go on; `not-due`: nothing may be applied at present. */
@@ -133,7 +134,8 @@ class Applier {
       for (const rows of batch.tables) {
         const table = scope.tables.get(rows.number);
         if (table === undefined) throw new DroverError("BUG", `batch ${info.seq} holds rows of table ${rows.number}, which the migration does not have`);
-        await applyToTable(session, table, rows);
+        if (rows.changes) await applyNoKeyChanges(state, session, this.ref.migration, rows.number, rows.changes, info.part === true);
+        else await applyToTable(session, table, rows);
       }
       const rowsPerSecond = this.measure(info.rows);
       await state.fence.advance(session, this.ref.migration, {

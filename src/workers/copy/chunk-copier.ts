@@ -17,6 +17,7 @@ import type { EngineContext, MigrationRef } from "../context.js";
 import { statementBytes } from "../target/checked-write.js";
 import { RowBuffer } from "../target/row-buffer.js";
 import { readChunk, type ChunkRows } from "./read-chunk.js";
+import { readWholeTable, type WholeTable } from "./read-whole-table.js";
 import { refusedSinceChanged, tableChanged } from "./table-changed.js";
 import { waitUntilVisible } from "./visibility.js";
 
@@ -83,24 +84,31 @@ export class ChunkCopier {
     return { migration, fence, table, chunk, localInfile: session.localInfile, statementBytes: statementBytes(session) };
   }
 
-  private read(work: ChunkWork, buffer: RowBuffer, signal: AbortSignal): Promise<ChunkRows> {
+  private async read(work: ChunkWork, buffer: RowBuffer, signal: AbortSignal): Promise<ChunkRows & Partial<WholeTable>> {
     const { options, source } = work.migration.spec;
     // A chunk was cut to fit; these limits are for one that has grown since, or whose size was guessed wrong.
     const limits = { rows: options.chunkRows * 4, bytes: options.chunkBytes * 2, time: Math.min(MAX_READ_TIME, Math.max(2_000, options.chunkTime * 2)) };
-    return this.context.connections.use(source, "source", signal, async (session) => {
+    // Without a key the read is tried until its position is known: a session of its own each time.
+    const whole = work.table.definition.key === null;
+    const read = await this.context.connections.use(source, "source", signal, async (session) => {
       // Two waits: after a failover neither position need cover the other.
       await waitUntilVisible(session, work.fence.position, signal);
       if (!positionCovers(work.fence.position, work.table.startPosition)) await waitUntilVisible(session, work.table.startPosition, signal);
+      if (whole) return null;
       try {
         return await readChunk(session, work.table.definition, work.chunk, work.table.where, limits, buffer);
       } catch (error) {
         throw tableChanged(error, work.table);
       }
     });
+    if (read !== null) return read;
+    return await readWholeTable(this.context, work.migration, work.table, buffer, signal).catch((error: unknown) => {
+      throw tableChanged(error, work.table);
+    });
   }
 
   /** @returns false when the chunk was done by somebody else meanwhile */
-  private async write(session: Session, work: ChunkWork, buffer: RowBuffer, rows: ChunkRows, times: { readMs: number; writeStart: number }): Promise<boolean> {
+  private async write(session: Session, work: ChunkWork, buffer: RowBuffer, rows: ChunkRows & Partial<WholeTable>, times: { readMs: number; writeStart: number }): Promise<boolean> {
     const { state, hooks } = this.context;
     const { migration, table, chunk } = work;
     await session.run(sql`BEGIN`);
@@ -108,7 +116,8 @@ export class ChunkCopier {
     if (fence.seq !== work.fence.seq || fence.epoch !== work.fence.epoch)
       throw new DroverError("FENCE_MOVED", `the fence of ${migration.id} moved while chunk ${chunk.number} of ${table.source.table} was read`);
     const upper = rows.stoppedAt ?? chunk.upper;
-    if (table.overlay) await this.clearRange(session, table, { lower: chunk.lower, upper });
+    if (table.definition.key === null) await this.beginWhole(session, work, rows);
+    else if (table.overlay) await this.clearRange(session, table, { lower: chunk.lower, upper });
     await buffer.write(session);
     const result = { rows: rows.rows, bytes: rows.bytes, readMs: times.readMs, writeMs: Date.now() - times.writeStart };
     // The mark comes last, so that a double of this job waits for nothing; it finds its own update matches no row.
@@ -125,6 +134,12 @@ export class ChunkCopier {
     await hooks.at("chunk:before-commit", { migration: migration.id, table: table.number, chunk: chunk.number });
     await session.run(sql`COMMIT`);
     return true;
+  }
+
+  /** The whole table takes the place of whatever is there, and its events are followed from where it was read. */
+  private async beginWhole(session: Session, { migration, table }: ChunkWork, rows: Partial<WholeTable>): Promise<void> {
+    await session.run(sql`DELETE FROM ${qualified(table.target.schema, table.target.table)}`);
+    if (rows.position != null) await this.context.state.tables.setStartPosition(session, migration.id, table.number, rows.position);
   }
 
   private async clearRange(session: Session, table: MigrationTable, range: { lower: Buffer | null; upper: Buffer | null }): Promise<void> {

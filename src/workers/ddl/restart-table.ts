@@ -9,12 +9,12 @@
  * batches that were cut while the table had no start position.
  */
 import { readTableDefinition } from "../../shared/columns/read-table.js";
-import { whyNoKey } from "../../shared/columns/choose-key.js";
 import type { TableName } from "../../shared/columns/table-definition.js";
 import type { MigrationOptions } from "../../shared/contracts/spec.js";
 import { DroverError } from "../../shared/errors.js";
 import { qualified, sql, type ByteSql } from "../../shared/mysql/bytes.js";
 import { positionCovers } from "../../shared/mysql/position.js";
+import { keyProblem } from "../../shared/selection/no-key.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
@@ -80,9 +80,12 @@ async function createPending(context: EngineContext, ref: MigrationRef, number: 
       if (table.phase !== "pending") return "restarted";
       const source = await presentTable(context, migration.spec.source, table.source, signal);
       if (source === null) return "missing";
-      await connections.use(migration.spec.source, "source", signal, (s) => ensureTargetSchema(s, session, table.source.schema, table.target.schema));
-      if (source.definition.key === null)
-        throw new DroverError("DDL_UNSUPPORTED", `the table cannot be followed: ${whyNoKey(source.definition)}`, { cure: "give it a primary key on the source, then resume" });
+      const isMariaDb = await connections.use(migration.spec.source, "source", signal, async (s) => {
+        await ensureTargetSchema(s, session, table.source.schema, table.target.schema);
+        return s.isMariaDb;
+      });
+      const problem = keyProblem(migration.spec, source.definition, table.where, isMariaDb);
+      if (problem !== null) throw new DroverError("DDL_UNSUPPORTED", `the table cannot be followed: ${problem.message}`, { cure: "give it a primary key on the source, then resume" });
       const fresh: MigrationTable = { ...table, ...source, rowsEstimated: source.definition.rowsEstimated };
       await hooks.at("table:before-create", { migration: ref.migration, table: number });
       const created = await createTarget(context, ref, session, migration, fresh);

@@ -19,6 +19,7 @@ import { ensureTargetSchema } from "../planner/target-table.js";
 import { readIgnoreCase } from "../tail/shape-difference.js";
 import type { KnownTables } from "./concerns.js";
 import { withDdlLock } from "./ddl-lock.js";
+import { withPulse } from "../progress-pulse.js";
 import { presentTable } from "../planner/present-table.js";
 import { recordPlan, type JoiningTable, type PlanResult } from "./record-plan.js";
 import { rewriteStatement } from "./rewrite-statement.js";
@@ -123,7 +124,8 @@ class Execute {
     const done = again !== null && again.shapes.some((shape, i) => shape !== shapes[i]);
     await hooks.at("ddl:before-execute", detail);
     if (again?.startOver === true || (again !== null && !done && plan.ambiguous)) return await this.startOver(session, plan);
-    if (plan.run !== null && !done) await this.execute(session, known, plan.run);
+    const { run } = plan;
+    if (run !== null && !done) await withPulse(this.context, this.scope.ref, this.signal, () => this.execute(session, known, run));
     await dropTables(session, [...plan.removed.map((table) => table.target), ...plan.restarted.map(({ table }) => table.target)]);
     const definitions = new Map<TableName, TableDefinition>();
     for (const { source, target } of [...plan.changed, ...(plan.created === null ? [] : [plan.created])]) definitions.set(target, await this.definition(session, source, target));

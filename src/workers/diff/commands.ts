@@ -22,11 +22,8 @@ export async function startDiff(context: EngineContext, ref: MigrationRef, diffI
     const migration = await context.state.migrations.require(session, ref.migration);
     if (TOO_EARLY.includes(migration.phase) || ((migration.phase === "paused" || migration.phase === "failed") && TOO_EARLY.includes(migration.resumePhase)))
       throw new DroverError("WRONG_PHASE", `migration ${ref.migration} is ${migration.phase}: there is nothing to compare before its copy is done`, { cure: `\`drover wait ${ref.migration} --for copied\` first` });
-    const { selected, unknown } = selectTables(await context.state.tables.list(session, ref.migration), options.tables);
+    const { unknown } = selectTables(await context.state.tables.list(session, ref.migration), options.tables);
     if (unknown.length > 0) throw new DroverError("NOT_FOUND", `migration ${ref.migration} has no table ${unknown.join(", ")}`, { cure: "name tables of the source as schema.table" });
-    const keyless = selected.filter((table) => table.definition.key === null);
-    if (keyless.length > 0)
-      throw new DroverError("STATEMENT_REFUSED", `a diff needs a row key: ${keyless.map((t) => `${t.source.schema}.${t.source.table}`).join(", ")} has none`, { cure: "leave the table out with --tables" });
     await state.diffs.create(session, ref.migration, diffId, options, scheduled);
   });
 }

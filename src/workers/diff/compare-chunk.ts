@@ -9,6 +9,7 @@ import type { DiffState } from "../../shared/state/diff-state.js";
 import type { DiffOptions } from "../../shared/contracts/diff.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { Comparison, isTimeLimit } from "./compare-range.js";
+import { compareWhole } from "./compare-whole.js";
 import { boundaryKey } from "./cut-range.js";
 import { FenceWait } from "./fence-wait.js";
 import { hashRange, sameRange, type RangeHashes } from "./range-hash.js";
@@ -44,6 +45,12 @@ export async function compareChunk(work: ChunkWork, chunk: DiffChunk): Promise<C
     const counts = { rows, matching: rows, mismatched: 0, missing: 0, extra: 0, inconclusive: 0 };
     return await record(work, chunk, new EqualResult(counts), { hashes, began });
   }
+  if (work.subject.source.key === null) {
+    const { context, ref, sides, subject, tuning } = work;
+    const fence = new FenceWait({ context, ref, sides, patience: tuning.fencePatience });
+    const counts = await compareWhole({ sides, subject, fence, rounds: tuning.recheckRounds });
+    return await record(work, chunk, { counts, differences: [] }, { hashes, began });
+  }
   const comparison = comparisonOf(work, chunk.rowsPlanned);
   await comparison.compare(range, hashes ?? undefined);
   return await record(work, chunk, comparison, { hashes, began });
@@ -68,12 +75,13 @@ async function firstHash(work: ChunkWork, chunk: DiffChunk): Promise<{ range: Ke
     for (;;) {
       const hashes = await hashRange(work.sides, work.subject, range);
       // Rows that came after the chunk was cut must not make a limited diff compare more than its limit (case 15).
-      if (work.options.maxRows === null || hashes[0].rows <= chunk.rowsPlanned) return { range, hashes };
+      if (work.options.maxRows === null || work.subject.source.key === null || hashes[0].rows <= chunk.rowsPlanned) return { range, hashes };
       const upper = await boundaryKey(work.sides, "source", work.subject, { after: range.lower, upTo: range.upper, rows: chunk.rowsPlanned });
       range = { lower: range.lower, upper: upper ?? range.upper };
     }
   } catch (error) {
     if (!isTimeLimit(error)) throw error;
+    if (work.subject.source.key === null) throw error;
     return { range, hashes: null };
   }
 }

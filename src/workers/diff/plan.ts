@@ -146,6 +146,11 @@ export class DiffPlanner {
   }
 
   private async cut(subject: Subject, table: DiffTable, size: { rows: number; chunks: number; limit: number | null }): Promise<Portion> {
+    // Without a key it is compared whole, or, where a row limit does not allow that, not at all.
+    if (subject.source.key === null) {
+      const whole = { lower: null, upper: null, rows: Math.max(1, table.rowsEstimated) };
+      return { chunks: size.limit === null || table.rowsEstimated <= size.limit ? [whole] : [], planned: true };
+    }
     if (size.limit === null) {
       const reused = await this.reuse(subject, table, size);
       if (reused.length > 0) return { chunks: reused, planned: false };

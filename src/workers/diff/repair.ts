@@ -44,6 +44,12 @@ export class DiffRepair {
 
   private async repairChunk(work: ChunkWork, chunk: DiffChunk & { differences: number }): Promise<void> {
     const { state, ref, diffId } = work;
+    if (work.subject.source.key === null) {
+      const { schema, table } = work.subject.target;
+      this.report.refused += chunk.differences;
+      this.report.error = errorRecord(new DroverError("STATEMENT_REFUSED", `${schema}.${table} has no key, so that no row of it can be repaired`, { cure: "remove the migration, and start one of this table alone with existingTarget \"replace\"" }));
+      return;
+    }
     const stored = await work.sides.state((session) => state.rows.ofChunk(session, ref.migration, diffId, chunk.table, chunk.number));
     const confirmed = stored.filter((row) => row.kind !== "inconclusive");
     if (confirmed.length < chunk.differences) {

@@ -8,6 +8,8 @@ import { executedPosition } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
+import { withPulse } from "../progress-pulse.js";
+import { carryAutoIncrement } from "./auto-increment.js";
 
 /** An index build works in silence; the kernel's keepalive tells when the server is gone. */
 const BUILD_PATIENCE = 24 * 3_600_000;
@@ -29,6 +31,7 @@ export async function buildIndexes(context: EngineContext, ref: MigrationRef, nu
     throw error;
   }
   const { spec } = await connections.use(ref.target, "target", signal, (session) => state.migrations.require(session, ref.migration));
+  await carryAutoIncrement(context, ref, spec.source, [table], signal);
   // All chunks are done. DDL up to here may have come before some of their reads.
   const position = await connections.use(spec.source, "source", signal, executedPosition);
   await connections.use(ref.target, "target", signal, (session) => state.tables.setCopied(session, ref.migration, table, position));
@@ -40,7 +43,9 @@ async function build(context: EngineContext, ref: MigrationRef, table: Migration
     const missing = await missingIndexes(session, table);
     if (missing.length === 0) return;
     if (!session.isMariaDb) await session.run(`SET SESSION /*!80027 innodb_ddl_buffer_size=${BUILD_BUFFER}, */ lock_wait_timeout=10` as ByteSql);
-    for (const statement of addIndexStatements(table.target, missing)) await session.run(statement, { patience: BUILD_PATIENCE });
+    await withPulse(context, ref, signal, async () => {
+      for (const statement of addIndexStatements(table.target, missing)) await session.run(statement, { patience: BUILD_PATIENCE });
+    });
     // Settings of a build do not belong to the next user of the session.
     session.destroy();
   });

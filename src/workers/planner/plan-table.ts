@@ -76,6 +76,8 @@ interface Cut {
 
 async function cutPortion(session: Session, table: MigrationTable, rows: number): Promise<Cut> {
   const { definition } = table;
+  // Without a key the table is one chunk.
+  if (definition.key === null) return { ranges: [{ lower: null, upper: null }], plannedTo: null, lastKey: null, planned: true };
   const lastKey = table.lastKey ?? (await oneKey(session, maxKeyQuery(definition)));
   // An overlaid table is cleared chunk by chunk: its chunks cover every key there may be, without an end.
   if (lastKey === null) return { ranges: table.overlay ? [{ lower: null, upper: null }] : [], plannedTo: null, lastKey, planned: true };

@@ -9,6 +9,7 @@ import { DroverError } from "../../shared/errors.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
 import { executedPosition } from "../../shared/mysql/position.js";
 import { resolveTables } from "../../shared/selection/index.js";
+import { keyProblem } from "../../shared/selection/no-key.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
@@ -45,8 +46,8 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
         // Dropped since it was listed: the list is read again, and says so where the spec names the table.
         throw isGone(error) ? new DroverError("TABLE_CHANGED", `${name.schema}.${name.table} was dropped or renamed while the tables were read`, { cause: error }) : error;
       });
-      if (definition.key === null)
-        throw new DroverError("PREFLIGHT_FAILED", `${name.schema}.${name.table} has no primary key and no NOT NULL unique key`, { cure: "add a primary key, or exclude the table" });
+      const problem = keyProblem(spec, definition, where, source.isMariaDb);
+      if (problem !== null) throw new DroverError("PREFLIGHT_FAILED", problem.message, { cure: problem.cure });
       found.push({
         number: i + 1, source: name, target, where, definition,
         // With mode `follow` the rows are there already, as of the start position.

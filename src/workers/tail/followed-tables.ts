@@ -22,9 +22,12 @@ export class FollowedTables {
   /** Of these, the ones that the transaction at hand is too old for. */
   private skipped = new Set<number>();
   private readonly receive: RowReceiver;
+  private readonly mayLackKey: (table: MigrationTable) => boolean;
 
-  constructor(tables: readonly MigrationTable[], from: Position, naming: SourceNaming, receive: RowReceiver) {
+  /** @param mayLackKey whether a table without a key is followed by whole rows */
+  constructor(tables: readonly MigrationTable[], from: Position, naming: SourceNaming, receive: RowReceiver, mayLackKey: (table: MigrationTable) => boolean = () => false) {
     this.receive = receive;
+    this.mayLackKey = mayLackKey;
     this.list = tables;
     this.naming = naming;
     for (const table of tables) {
@@ -72,12 +75,13 @@ export class FollowedTables {
     const difference = shapeDifference(table.definition, binlog, this.naming);
     if (difference !== null)
       return this.unusable(table, `the columns of ${binlog.schema}.${binlog.table} in the binlog are not those that are being followed (${difference})`, "the table was altered in a way that was not seen; start its migration anew");
-    if (key === null)
+    if (key === null && !this.mayLackKey(table))
       return this.unusable(table, `rows of a table that cannot be followed were changed: ${whyNoKey(table.definition)}`, "give it a primary key on the source and start the migration anew, or leave the table out");
     return {
       columns: columns.map((column) => places.get(column.name.toLowerCase()) as number),
       formats: columns.map((column) => FORMATS[column.dataType] ?? null),
-      keyCells: key.columns.map((name) => columns.findIndex((column) => column.name === name)),
+      // Without a key the whole row is what tells it apart.
+      keyCells: key === null ? columns.map((_, i) => i) : key.columns.map((name) => columns.findIndex((column) => column.name === name)),
       row: (beforeKey, afterKey, after) => {
         if (!this.skipped.has(table.number)) this.receive(table, beforeKey, afterKey, after);
       },

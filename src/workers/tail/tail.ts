@@ -15,7 +15,9 @@ import type { BacklogChain } from "../../shared/backlog/chain.js";
 import { DroverError } from "../../shared/errors.js";
 import { tlsOptions } from "../../shared/mysql/open-session.js";
 import { Position } from "../../shared/mysql/position.js";
+import { allowsNoKey } from "../../shared/selection/no-key.js";
 import type { Migration } from "../../shared/state/migrations.js";
+import type { MigrationTable } from "../../shared/state/tables.js";
 import type { BinlogHandler, BinlogStatement, TransactionStart } from "../binlog/events.js";
 import { openBinlogStream, type BinlogStream } from "../binlog/stream.js";
 import type { EngineContext, MigrationRef } from "../context.js";
@@ -88,7 +90,8 @@ class Tail implements BinlogHandler {
     this.migration = begin.migration;
     this.epoch = begin.tip.epoch;
     this.position = Position.parse(begin.tip.position);
-    this.tables = new FollowedTables(begin.tables, this.position, naming, (table, beforeKey, afterKey, after) => this.onRow(table.number, beforeKey, afterKey, after));
+    this.tables = new FollowedTables(begin.tables, this.position, naming, (table, beforeKey, afterKey, after) => this.onRow(table, beforeKey, afterKey, after),
+      (table) => table.where === null && allowsNoKey(begin.migration.spec, table.source));
     this.sender = new BatchSender({
       chain: options.chain,
       tip: begin.tip,
@@ -179,10 +182,12 @@ class Tail implements BinlogHandler {
     else if (!this.builder.empty && this.sender.idle) this.wake?.();
   }
 
-  private onRow(table: number, beforeKey: string | null, afterKey: string | null, after: Buffer | null): void {
+  private onRow(table: MigrationTable, beforeKey: string | null, afterKey: string | null, after: Buffer | null): void {
     if (this.ending !== null) return;
     if (this.builder.empty) this.builderSince = Date.now();
-    this.builder.change(table, beforeKey, afterKey, after);
+    if (table.definition.key !== null) this.builder.change(table.number, beforeKey, afterKey, after);
+    // The key is the whole row.
+    else this.builder.noKeyChange(table.number, this.transaction?.gtid ?? "", beforeKey === null ? null : Buffer.from(beforeKey, "latin1"), after === null ? null : Buffer.from(after));
     const { batchRows, batchBytes } = this.migration.spec.options;
     if (this.builder.changes >= batchRows * PART_FACTOR || this.builder.bytes >= batchBytes * PART_FACTOR) this.cut(this.position.toString(), { part: true });
   }

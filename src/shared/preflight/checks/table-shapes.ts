@@ -5,6 +5,7 @@ import { blankQuoted, parseShowCreate } from "../../columns/show-create.js";
 import { copiedColumns, type TableDefinition } from "../../columns/table-definition.js";
 import { qualified } from "../../mysql/bytes.js";
 import { DroverError } from "../../errors.js";
+import { allowsNoKey } from "../../selection/no-key.js";
 import { nameOf } from "../../selection/selected-table.js";
 import type { Check } from "../check.js";
 import type { PlannedTable } from "../context.js";
@@ -12,9 +13,9 @@ import { failure, warning, type Finding } from "../finding.js";
 
 export const tableShapes: Check = {
   name: "source tables",
-  run({ source, tables }) {
+  run({ source, tables, spec }) {
     if (source === null) return [];
-    return tables.flatMap((table) => (table.definition === null ? unreadable(table, source.name) : shapeFindings(table.definition, source.name)));
+    return tables.flatMap((table) => (table.definition === null ? unreadable(table, source.name) : shapeFindings(table.definition, source.name, allowsNoKey(spec, table.source))));
   },
 };
 
@@ -28,14 +29,15 @@ function unreadable(table: PlannedTable, server: string): Finding[] {
 
 const DENIED = new Set([1044, 1045, 1142, 1143, 1227]);
 
-function shapeFindings(definition: TableDefinition, server: string): Finding[] {
+/** @param mayLackKey another check looks at it: `no-key.ts` */
+function shapeFindings(definition: TableDefinition, server: string, mayLackKey: boolean): Finding[] {
   const findings: Finding[] = [];
   const name = nameOf(definition);
   const sqlName = Buffer.from(qualified(definition.schema, definition.table), "latin1").toString("utf8");
   const unknown = unknownTypes(definition);
   for (const error of unknown) findings.push(failure("column-type", `${server}: ${error.message}`, error.cure ?? "leave the table out"));
-  if (definition.key === null && unknown.length === 0)
-    findings.push(failure("table-key", `${server}: ${whyNoKey(definition)}; without a key no row can be told from another`, `on ${server} run: ALTER TABLE ${sqlName} ADD PRIMARY KEY (…); or leave the table out ("exclude")`));
+  if (definition.key === null && unknown.length === 0 && !mayLackKey)
+    findings.push(failure("table-key", `${server}: ${whyNoKey(definition)}; without a key no row can be told from another`, `on ${server} run: ALTER TABLE ${sqlName} ADD PRIMARY KEY (…); or leave the table out ("exclude"); or, if it is small, set "allowNoKey"`));
   if (definition.engine.toUpperCase() !== "INNODB")
     findings.push(failure("table-engine", `${server}: ${name} has the engine ${definition.engine || "(none)"}: without transactions there is no state of it that a copy could be equal to`, `on ${server} run: ALTER TABLE ${sqlName} ENGINE=InnoDB; or leave the table out ("exclude")`));
   const { tail } = parseShowCreate(definition.createStatement);

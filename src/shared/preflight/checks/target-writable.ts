@@ -12,11 +12,12 @@ export const targetWritable: Check = {
     const findings = [...readOnly(target)];
     const { name, variables } = target;
     for (const { definition, target: table } of tables) {
-      if (definition === null || definition.key === null || definition.key.index === "PRIMARY" || definition.indexes.some((index) => index.name === "PRIMARY")) continue;
+      if (definition === null || definition.key?.index === "PRIMARY" || definition.indexes.some((index) => index.name === "PRIMARY")) continue;
+      const instead = definition.key === null ? "give the table a primary key on the source" : `make ${definition.key.index} the primary key on the source`;
       if (isOn(variables.get("sql_require_primary_key")))
-        findings.push(failure("target-primary-key", `${name}: sql_require_primary_key is ON, and ${nameOf(table)} has a unique key but no primary key`, `${setVariable(target, "sql_require_primary_key", "OFF")} or make ${definition.key.index} the primary key on the source`));
+        findings.push(failure("target-primary-key", `${name}: sql_require_primary_key is ON, and ${nameOf(table)} has no primary key`, `${setVariable(target, "sql_require_primary_key", "OFF")} or ${instead}`));
       else if (isOn(variables.get("sql_generate_invisible_primary_key")))
-        findings.push(failure("target-primary-key", `${name}: sql_generate_invisible_primary_key is ON, and would add a column to ${nameOf(table)}, which has no primary key`, `${setVariable(target, "sql_generate_invisible_primary_key", "OFF")} or make ${definition.key.index} the primary key on the source`));
+        findings.push(failure("target-primary-key", `${name}: sql_generate_invisible_primary_key is ON, and would add a column to ${nameOf(table)}, which has no primary key`, `${setVariable(target, "sql_generate_invisible_primary_key", "OFF")} or ${instead}`));
     }
     if (!isOn(variables.get("local_infile")))
       findings.push(warning("local-infile", `${name}: local_infile is OFF: rows are written by INSERT text, which costs the target about a third more`, setVariable(target, "local_infile", "ON")));
