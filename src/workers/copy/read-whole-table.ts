@@ -51,12 +51,15 @@ export async function readWholeTable(context: EngineContext, migration: Migratio
       context.connections.use(source, "source", signal, async (watcher) => {
         const position = mode === "copy" ? "" : await executedPosition(reader);
         await context.hooks.at("chunk:before-select", { migration: migration.id, table: table.number });
-        let bound: Promise<string> | null = null;
+        const bounds: Promise<string>[] = [];
         const read = await readRows(reader, table, buffer, () => {
-          if (mode !== "copy") bound = visibleBound(watcher);
-          bound?.catch(() => undefined);
+          if (mode === "copy") return;
+          const bound = visibleBound(watcher);
+          // The read may fail first, and then nobody looks.
+          bound.catch(() => undefined);
+          bounds.push(bound);
         });
-        return { rows: read, before: position, upper: (await bound) ?? "" };
+        return { rows: read, before: position, upper: (await bounds[0]) ?? "" };
       }),
     );
     // What the binlog tells as DDL at or before the position counts as known.
