@@ -35,7 +35,7 @@ export function jsonSchemas(): Map<string, JsonSchema> {
   return files;
 }
 
-function jsonSchema(contract: z.ZodType, title: string): JsonSchema {
+export function jsonSchema(contract: z.ZodType, title?: string): JsonSchema {
   const schema = z.toJSONSchema(contract, {
     io: "input",
     unrepresentable: "any",
@@ -44,7 +44,7 @@ function jsonSchema(contract: z.ZodType, title: string): JsonSchema {
       if (zodSchema === selection) Object.assign(target, { anyOf: [tableSelection, patternSelection].map(nested) });
     },
   }) as JsonSchema;
-  return { $schema: schema["$schema"], title, ...schema };
+  return title === undefined ? schema : { $schema: schema["$schema"], title, ...schema };
 }
 
 function nested(contract: z.ZodType): JsonSchema {

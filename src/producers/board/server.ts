@@ -2,6 +2,7 @@
 import fastifyCookie from "@fastify/cookie";
 import fastifyFormbody from "@fastify/formbody";
 import fastify, { type FastifyInstance } from "fastify";
+import { apiPlugin } from "../api/plugin.js";
 import { limitConnections } from "./connection-limit.js";
 import { addErrorAnswers } from "./error-answers.js";
 import { addGuard } from "./guard/hooks.js";
@@ -13,7 +14,7 @@ import { progressPlugin } from "./routes/progress.js";
 import { queuesPlugin } from "./routes/queues.js";
 import { sessionPlugin } from "./routes/session.js";
 
-const PLUGINS: readonly BoardPlugin[] = [healthPlugin, loginPlugin, sessionPlugin, pagePlugin, progressPlugin, queuesPlugin];
+const PLUGINS: readonly BoardPlugin[] = [healthPlugin, loginPlugin, sessionPlugin, apiPlugin, pagePlugin, progressPlugin, queuesPlugin];
 
 /** No request of ours is larger; bytes. */
 const BODY_LIMIT = 1024 * 1024;

@@ -29,6 +29,8 @@ export interface WaitOptions extends CallOptions {
 }
 
 export interface WaitForOptions extends WaitOptions {
+  /** For `caught-up`: the source's position to wait for; default: where the source is when the wait begins. */
+  position?: string | undefined;
   /** Called with every status seen on the way. */
   onStatus?: ((status: MigrationStatus) => void) | undefined;
 }

@@ -5,11 +5,12 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Telemetry } from "bullmq";
+import { z } from "zod";
 import { loadConfig, type Config } from "../../shared/config.js";
 import type { DiffOptionsInput, DiffReport } from "../../shared/contracts/diff.js";
 import { diffOptions } from "../../shared/contracts/diff.js";
-import { parseContract, parseMigrationSpec, type MigrationSpec, type MigrationSpecInput } from "../../shared/contracts/spec.js";
-import type { MigrationStatus, Phase } from "../../shared/contracts/status.js";
+import { migrationSpec, parseContract, parseMigrationSpec, type MigrationSpec, type MigrationSpecInput } from "../../shared/contracts/spec.js";
+import { PHASES, type MigrationStatus, type Phase } from "../../shared/contracts/status.js";
 import { DroverError } from "../../shared/errors.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
 import { migrationConflict } from "../../shared/state/record-migration.js";
@@ -57,12 +58,13 @@ export class DroverClient {
     const findings = options.preflight === true ? await this.check(specInput, options) : [];
     const blocking = findings.filter((finding) => finding.severity === "error");
     if (blocking.length > 0) throw new DroverError("PREFLIGHT_FAILED", `migration ${spec.id} cannot be started`, { problems: blocking });
-    const job = await this.channel.enqueue("start", { spec: specInput });
     const accepted = await this.channel.workerPresent();
-    // Without a worker there is nobody to wait for, and the start is queued as it was asked.
-    if (accepted) await this.channel.answer(job, options);
-    else await this.recordStart(specInput, spec, options.signal);
-    return { id: spec.id, accepted, known: null, warnings: findings };
+    // Without a worker there is nobody to wait for: the start is queued as it was asked, once.
+    if (!accepted && (await this.isQueued(spec))) return { id: spec.id, accepted, known: "planning", warnings: findings };
+    const job = await this.channel.enqueue("start", { spec: specInput });
+    if (!accepted) await this.recordStart(specInput, spec, options.signal);
+    const answer = startAnswer.safeParse(accepted ? await this.channel.answer(job, options) : {});
+    return { id: spec.id, accepted, known: answer.data?.known ?? null, warnings: findings };
   }
 
   /** @throws DroverError NOT_FOUND, CONNECTION_LOST */
@@ -123,9 +125,9 @@ export class DroverClient {
     const view = await this.view();
     const signal = view.signal(options.signal);
     const { reached } = await import("./wait-for.js");
-    let mark: string | null = null;
+    let mark: string | null = options.position ?? null;
     return await poll(`migration ${id} did not get to be ${wanted}`, { timeout: options.timeout, signal }, async () => {
-      if (wanted === "caught-up") mark ??= await this.sourcePosition(view, id, signal);
+      if (wanted === "caught-up") mark ??= await this.sourcePosition(id, { signal });
       const status = await this.status(id, { signal });
       options.onStatus?.(status);
       const verdict = reached(status, wanted, mark);
@@ -194,12 +196,24 @@ export class DroverClient {
   async repairDiff(id: string, diffId: string, options: RepairOptions = {}): Promise<RepairReport> {
     const view = await this.view();
     const signal = view.signal(options.signal);
-    const found = await this.find(view, id, signal);
-    await this.channel.send("diff-repair", { migration: id, target: found.target, diffId, dryRun: options.dryRun ?? false }, { signal, onNoWorker: options.onNoWorker });
+    await this.startRepair(id, diffId, { ...options, signal });
     return await poll(`the repair of diff ${diffId} did not end`, { timeout: options.timeout, signal }, async () => {
-      const report = await view.diffs.repair(found, diffId, signal);
+      const report = await this.showRepair(id, diffId, { signal });
       return report !== null && report.state !== "pending" && report.state !== "running" ? report : undefined;
     });
+  }
+
+  /** Asks for a repair, without waiting for its end. @throws DroverError NOT_FOUND, WRONG_PHASE, NO_ANSWER */
+  async startRepair(id: string, diffId: string, options: Omit<RepairOptions, "timeout"> = {}): Promise<void> {
+    const { signal, onNoWorker, dryRun = false } = options;
+    await this.channel.send("diff-repair", { ...(await this.reference(id, { signal })), diffId, dryRun }, { signal, onNoWorker });
+  }
+
+  /** The latest repair of a diff; null when there was none. @throws DroverError NOT_FOUND */
+  async showRepair(id: string, diffId: string, options: CallOptions = {}): Promise<RepairReport | null> {
+    const view = await this.view();
+    const signal = view.signal(options.signal);
+    return await view.diffs.repair(await this.find(view, id, signal), diffId, signal);
   }
 
   /** Ends every connection; calls under way end with ABORTED. */
@@ -234,8 +248,10 @@ export class DroverClient {
     throw notFound(id, unreachable);
   }
 
-  /** The source's position now; null while the migration is not recorded yet. */
-  private async sourcePosition(view: StateView, id: string, signal: AbortSignal): Promise<string | null> {
+  /** The source's position now (a GTID set); null while no worker has recorded the migration. */
+  async sourcePosition(id: string, options: CallOptions = {}): Promise<string | null> {
+    const view = await this.view();
+    const signal = view.signal(options.signal);
     const { found } = await view.finder.find(id, signal);
     return found ? await view.sources.ask(found.migration.spec.source, signal) : null;
   }
@@ -251,6 +267,16 @@ export class DroverClient {
     const { found } = await view.finder.find(spec.id, view.signal(given));
     if (found === null) return null;
     if (isDeepStrictEqual(found.migration.spec, spec)) return found.migration.phase;
+    throw migrationConflict(spec.id);
+  }
+
+  /** Whether the same start waits in the queue. @throws DroverError MIGRATION_CONFLICT when one with another spec does */
+  private async isQueued(spec: MigrationSpec): Promise<boolean> {
+    const start = await this.channel.unansweredStart(spec.id);
+    const queued = start === null || start.refusal !== null ? null : migrationSpec.safeParse(start.spec);
+    // One that is not valid will be refused by the first worker.
+    if (queued?.success !== true) return false;
+    if (isDeepStrictEqual(queued.data, spec)) return true;
     throw migrationConflict(spec.id);
   }
 
@@ -273,6 +299,9 @@ export class DroverClient {
     return this.loadedView;
   }
 }
+
+/** What a worker says to a `start`. */
+const startAnswer = z.object({ known: z.enum(PHASES).nullable() });
 
 /** The migration is not there, and why is known. */
 function refusedStart(id: string, at: string, refusal: DroverError): DroverError {

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { Config } from "../../shared/config.js";
 import type { MigrationSpec } from "../../shared/contracts/spec.js";
+import type { Phase } from "../../shared/contracts/status.js";
 import { Connections } from "../../shared/mysql/connections.js";
 import { runPreflight, type Finding } from "../../shared/preflight/index.js";
 import { recordMigration } from "../../shared/state/record-migration.js";
@@ -44,9 +45,9 @@ export class StateView {
     return await runPreflight({ config: this.config, connections: this.connections, spec, stateSchema: this.config.stateSchema, signal });
   }
 
-  /** Records a start that no worker is there to take up. @throws DroverError MIGRATION_CONFLICT, STATE_VERSION, or what the target refuses */
-  async record(specInput: unknown, spec: MigrationSpec, signal: AbortSignal): Promise<void> {
-    await this.connections.use(spec.target, "target", signal, (session) => recordMigration(session, this.state, specInput, spec));
+  /** Records a start that no worker is there to take up; its phase if it was there. @throws DroverError MIGRATION_CONFLICT, STATE_VERSION, or what the target refuses */
+  async record(specInput: unknown, spec: MigrationSpec, signal: AbortSignal): Promise<Phase | null> {
+    return await this.connections.use(spec.target, "target", signal, (session) => recordMigration(session, this.state, specInput, spec));
   }
 
   /** The caller's signal, which also fires when the client is closed. */

@@ -8,16 +8,22 @@ import { WORKING_PHASES } from "../../shared/state/migrations.js";
 import { recordMigration } from "../../shared/state/record-migration.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 
+export interface StartedMigration {
+  ref: MigrationRef;
+  /** Its phase, when it was there already; null for a new one. */
+  known: Phase | null;
+}
+
 /**
  * Records a migration. The same id with the same spec is the same migration.
  * @throws DroverError SPEC_INVALID, MIGRATION_CONFLICT, STATE_VERSION
  */
-export async function startMigration(context: EngineContext, specInput: unknown, signal: AbortSignal): Promise<MigrationRef> {
+export async function startMigration(context: EngineContext, specInput: unknown, signal: AbortSignal): Promise<StartedMigration> {
   const { connections, state } = context;
   const spec = parseMigrationSpec(specInput);
   connections.address(spec.source);
-  await connections.use(spec.target, "target", signal, (session) => recordMigration(session, state, specInput, spec));
-  return { migration: spec.id, target: spec.target };
+  const known = await connections.use(spec.target, "target", signal, (session) => recordMigration(session, state, specInput, spec));
+  return { ref: { migration: spec.id, target: spec.target }, known };
 }
 
 /** Keeps everything; work under way is void from here on. */

@@ -35,9 +35,9 @@ export function createControlProcessor(context: ProcessorContext): JobFunction {
     start: async (data, signal) => {
       // The spec is recorded as it was written, so that defaults of a later version do not change it.
       parseJob(controlJobs, "start", data);
-      const ref = await startMigration(context, (data as { spec: unknown }).spec, signal);
+      const { ref, known } = await startMigration(context, (data as { spec: unknown }).spec, signal);
       await ensureJobs(context, [requests.advance(ref)]);
-      return { id: ref.migration };
+      return { id: ref.migration, known };
     },
     pause: async (data, signal) => ({ phase: await pauseMigration(context, parseJob(controlJobs, "pause", data), signal) }),
     resume: async (data, signal) => {
