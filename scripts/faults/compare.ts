@@ -6,8 +6,8 @@ export async function compareSchemas(sourceUrl: string, targetUrl: string, schem
   const [source, target] = await Promise.all([mysql.createConnection(sourceUrl), mysql.createConnection(targetUrl)]);
   try {
     const differences: string[] = [];
-    const names = await tables(source, schema);
-    const others = await tables(target, schema);
+    const names = await tableNames(source, schema);
+    const others = await tableNames(target, schema);
     if (names.join() !== others.join()) return [`tables: ${names.join()} and ${others.join()}`];
     for (const table of names) differences.push(...(await compareTable(source, target, schema, table)));
     return differences;
@@ -17,17 +17,19 @@ export async function compareSchemas(sourceUrl: string, targetUrl: string, schem
   }
 }
 
-async function tables(db: Connection, schema: string): Promise<string[]> {
+/** Base tables, by name. */
+export async function tableNames(db: Connection, schema: string): Promise<string[]> {
   const [rows] = await db.query<RowDataPacket[]>("SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA=? AND TABLE_TYPE='BASE TABLE' ORDER BY 1", [schema]);
   return rows.map((row) => String(row["name"]));
 }
 
-async function compareTable(source: Connection, target: Connection, schema: string, table: string): Promise<string[]> {
-  const [sourceColumns, targetColumns] = await Promise.all([columns(source, schema, table), columns(target, schema, table)]);
+/** @returns what differs in the rows of a table that both sides have */
+export async function compareTable(source: Connection, target: Connection, schema: string, table: string, targetSchema = schema): Promise<string[]> {
+  const [sourceColumns, targetColumns] = await Promise.all([columns(source, schema, table), columns(target, targetSchema, table)]);
   if (sourceColumns.join() !== targetColumns.join()) return [`${table}: columns ${sourceColumns.join()} and ${targetColumns.join()}`];
   const list = sourceColumns.map((c) => `IFNULL(HEX(CAST(${mysql.escapeId(c)} AS BINARY)), '-')`).join(", ");
-  const statement = `SELECT CONCAT_WS(',', ${list}) AS line FROM ${mysql.escapeId(schema)}.${mysql.escapeId(table)}`;
-  const [a, b] = await Promise.all([lines(source, statement), lines(target, statement)]);
+  const statement = (from: string) => `SELECT CONCAT_WS(',', ${list}) AS line FROM ${mysql.escapeId(from)}.${mysql.escapeId(table)}`;
+  const [a, b] = await Promise.all([lines(source, statement(schema)), lines(target, statement(targetSchema))]);
   const missing = a.filter((line, i) => line !== b[i]).length;
   return a.length === b.length && missing === 0 ? [] : [`${table}: ${a.length} and ${b.length} rows, ${missing} lines differ; only on the source ${only(a, b)}, only on the target ${only(b, a)}`];
 }

@@ -1,0 +1,70 @@
+/** `npm run fuzz -- --seeds N --seed S`: one line per seed, then `N passed, N failed`. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { loadConfig } from "../../src/shared/config.js";
+import { openServers } from "../servers/index.js";
+import { runSeed } from "./run-seed.js";
+import { SeedLog } from "./seed-log.js";
+import { WorkerPool } from "./worker-pool.js";
+
+const HELP = `Random tables, transactions and DDL on a source, with workers that die: at the end both sides must be equal.
+
+npm run fuzz -- [--seeds N] [--seed FIRST] [--parallel N] [--steps N] [--workers N] [--pause MS]
+
+--parallel   seeds at once, with the same workers and servers (8)
+--steps      rounds of writes per seed (30)
+--workers    worker processes (3)
+--pause      between two kills or stops of a worker, on average, in milliseconds (5000); 0: none
+`;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "20" },
+    seed: { type: "string", default: "1" },
+    parallel: { type: "string", default: "8" },
+    steps: { type: "string", default: "30" },
+    workers: { type: "string", default: "3" },
+    pause: { type: "string", default: "5000" },
+    help: { type: "boolean", default: false },
+  },
+});
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+const first = Number(values.seed);
+const last = first + Number(values.seeds) - 1;
+const logs = await mkdtemp(join(tmpdir(), "drover-fuzz-"));
+await using servers = await openServers({ log: (line) => process.stderr.write(`${line}\n`) });
+const settings = { innodb_flush_log_at_trx_commit: 2, sync_binlog: 0 };
+const source = await servers.mysql({ name: "source", config: settings });
+const target = await servers.mysql({ name: "target", config: settings });
+const redis = await servers.redis();
+const env = { DROVER_REDIS_URL: redis.url, DROVER_PREFIX: "fuzz", DROVER_STATE_SCHEMA: "fuzz_state", DROVER_CONNECTION_SRC: source.url, DROVER_CONNECTION_DST: target.url };
+const begin = Date.now();
+let passed = 0;
+let failed = 0;
+{
+  await using pool = new WorkerPool({ env, size: Number(values.workers), seed: first, pause: Number(values.pause), logFile: join(logs, "workers.log") });
+  let next = first;
+  await Promise.all(Array.from({ length: Math.min(Number(values.parallel), last - first + 1) }, async () => {
+    while (next <= last) await one(next++);
+  }));
+  process.stderr.write(`${Math.round((Date.now() - begin) / 1000)} s; ${pool.killed} workers ended, ${pool.paused} were stopped for a while\n`);
+}
+if (failed === 0) await rm(logs, { recursive: true });
+process.stdout.write(`${passed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+async function one(seed: number): Promise<void> {
+  const path = join(logs, `seed-${seed}.sql`);
+  const log = new SeedLog(path);
+  const report = await runSeed({ seed, name: `fuzz_${seed}`, sourceUrl: source.url, targetUrl: target.url, config: loadConfig(env), log, steps: Number(values.steps) });
+  await log.close(report.problem !== null);
+  if (report.problem === null) passed += 1;
+  else failed += 1;
+  process.stdout.write(`seed ${seed}: ${report.problem === null ? "equal" : "FAILED"}, ${report.statements} statements (${report.refused} refused), ${report.ddl} × DDL, ${report.seconds} s\n`);
+  if (report.problem !== null) process.stdout.write(`  ${report.problem.replaceAll("\n", "\n  ")}\n  log: ${path}, ${join(logs, "workers.log")}\n  again: npm run fuzz -- --seeds 1 --seed ${seed} --steps ${values.steps}\n`);
+}
