@@ -34,13 +34,15 @@ export async function compareSides({ sourceUrl, targetUrl, schema, targetSchema,
   }
 }
 
-/** Without the counter, which moves by rows too; keys sorted, since they may be built in another order; and without collations that only repeat the default. */
+/**
+ * Without the counter, which moves by rows too, and with keys sorted, since they may be built in another order. Character sets and
+ * collations are named or not depending on how the column came to be, so they are taken from elsewhere.
+ */
 async function definition(db: Connection, schema: string, table: string): Promise<string> {
   const [[row]] = await db.query<RowDataPacket[]>(`SHOW CREATE TABLE ${mysql.escapeId(schema)}.${mysql.escapeId(table)}`);
-  const lines = String(row?.["Create Table"]).replace(/ AUTO_INCREMENT=\d+/, "").split("\n");
+  const [columns] = await db.query<RowDataPacket[]>("SELECT COLUMN_NAME AS name, COLLATION_NAME AS collation FROM information_schema.COLUMNS WHERE TABLE_SCHEMA=? AND TABLE_NAME=? ORDER BY ORDINAL_POSITION", [schema, table]);
+  const lines = String(row?.["Create Table"]).replace(/ AUTO_INCREMENT=\d+/, "").split("\n").map((line) => line.replace(/,$/, ""));
   const isKey = (line: string) => /^ {2}(UNIQUE |FULLTEXT |SPATIAL )?KEY /.test(line);
-  const keys = lines.filter(isKey).map((line) => line.replace(/,$/, "")).sort();
-  return [...lines.filter((line) => !isKey(line)).map((line) => line.replace(/,$/, "")), ...keys].join("\n").replaceAll(DEFAULTS, "$1");
+  const plain = lines.filter((line) => !isKey(line)).map((line) => (line.startsWith("  `") ? line.replace(/ CHARACTER SET \w+/, "").replace(/ COLLATE \w+/, "") : line));
+  return [...plain, ...lines.filter(isKey).sort(), columns.map((column) => `${column["name"]}: ${column["collation"]}`).join(", ")].join("\n");
 }
-
-const DEFAULTS = /(CHARACTER SET (\w+)) COLLATE (?:\2_general_ci|latin1_swedish_ci|gbk_chinese_ci|sjis_japanese_ci|gb18030_chinese_ci|utf8mb4_0900_ai_ci|utf8mb3_general_ci)(?![\w])/g;

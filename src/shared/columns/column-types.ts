@@ -51,8 +51,18 @@ export interface HashForm {
 const asIs = (column: ByteSql): ByteSql => column;
 const plusZero = (column: ByteSql): ByteSql => sql`(${column}+0)`;
 const asUnsigned = (column: ByteSql): ByteSql => sql`CAST(${column} AS UNSIGNED)`;
-const bare = (cell: string): ByteSql => cell as ByteSql;
-const quoted = (cell: string): ByteSql => `'${cell}'` as ByteSql;
+
+const NUMERAL = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/;
+
+/**
+ * A cell that stands in a statement as it is. A table that was replaced on the source by one of other types, while it was being
+ * read, gives any text here, and that must not become a part of a statement.
+ * @throws DroverError TABLE_CHANGED
+ */
+export function bareLiteral(cell: string): ByteSql {
+  if (NUMERAL.test(cell)) return cell as ByteSql;
+  throw new DroverError("TABLE_CHANGED", "a value that is no number was read where the table has a column of numbers: the table was replaced while it was being read");
+}
 
 const BASE = { load: null, zeroWarns: false, highest: null } as const;
 const numeral = (value: HashForm["value"]): HashForm => ({ value, form: "numeral", maxBytes: 100 });
@@ -61,7 +71,7 @@ const bytes = (maxBytes: number, value: HashForm["value"] = asIs): HashForm => (
 /** Integers and DECIMAL. ZEROFILL pads the text only; `+0` takes that off, so that a value has one form everywhere. */
 function exactNumber(column: ColumnDefinition): ColumnType {
   const read = /zerofill/i.test(column.columnType) ? plusZero : asIs;
-  return { ...BASE, read, write: "bare", bound: bare, hash: numeral(read) };
+  return { ...BASE, read, write: "bare", bound: bareLiteral, hash: numeral(read) };
 }
 
 /**
@@ -70,7 +80,7 @@ function exactNumber(column: ColumnDefinition): ColumnType {
  */
 function approximateNumber(): ColumnType {
   const read = (column: ByteSql) => sql`(${column}*1e0)`;
-  return { ...BASE, read, write: "plain", bound: (cell) => (cell.includes("e") ? cell : `${cell}e0`) as ByteSql, hash: numeral(read) };
+  return { ...BASE, read, write: "plain", bound: (cell) => (cell.includes("e") ? bareLiteral(cell) : `${bareLiteral(cell)}e0`) as ByteSql, hash: numeral(read) };
 }
 
 /** BIT: compared as an unsigned number; a hex literal would be compared as a double. */
@@ -81,7 +91,7 @@ function bit(): ColumnType {
 
 /** YEAR and the temporal types: quoted text. A bare YEAR 0 in a comparison would mean 2000. */
 function temporal(): ColumnType {
-  return { ...BASE, read: asIs, write: "plain", bound: quoted, hash: numeral(asIs) };
+  return { ...BASE, read: asIs, write: "plain", bound: bytesLiteral, hash: numeral(asIs) };
 }
 
 /** CHAR … LONGTEXT: as bytes both ways; a bound is in the column's character set, and takes on its collation by coercibility. */
@@ -101,7 +111,7 @@ function enumOrSet(column: ColumnDefinition): ColumnType {
   return {
     ...BASE, read: asUnsigned, write: "bare", load: asUnsigned, zeroWarns: isEnum,
     // The server compares a SET with a number as a signed one: 2^64-1 is found by -1 only.
-    bound: (cell) => BigInt.asIntN(64, BigInt(cell)).toString() as ByteSql,
+    bound: (cell) => BigInt.asIntN(64, BigInt(bareLiteral(cell))).toString() as ByteSql,
     highest: isEnum ? BigInt(members) : (1n << BigInt(members)) - 1n, hash: numeral(asUnsigned),
   };
 }
@@ -117,7 +127,7 @@ function rawBytes(): ColumnType {
 
 /** MariaDB's uuid, inet4, inet6: read as ASCII text; a binary string would be taken for the packed form. */
 function asciiText(): ColumnType {
-  return { ...BASE, read: asIs, write: "_ascii", load: (v) => sql`CONVERT(${v} USING ascii)`, bound: (cell) => `_ascii'${cell}'` as ByteSql, hash: bytes(45) };
+  return { ...BASE, read: asIs, write: "_ascii", load: (v) => sql`CONVERT(${v} USING ascii)`, bound: (cell) => `_ascii${bytesLiteral(cell)}` as ByteSql, hash: bytes(45) };
 }
 
 const TYPES: Record<string, (column: ColumnDefinition) => ColumnType> = {

@@ -6,7 +6,7 @@
  * a table's own expressions may warn besides (see `write-warnings.ts`).
  */
 import { bytesLiteral, identifier, qualified, sql, type ByteSql } from "../mysql/bytes.js";
-import { columnType, type ColumnType } from "./column-types.js";
+import { bareLiteral, columnType, type ColumnType } from "./column-types.js";
 import { jsonLiteral } from "./json-numbers.js";
 import { NULL_CELL, cellBehind } from "./text-row.js";
 import { copiedColumns, type TableDefinition, type TableName } from "./table-definition.js";
@@ -97,7 +97,7 @@ export class ReplaceWriter {
 }
 
 function literalOf(form: ColumnType["write"]): (cell: string) => string {
-  if (form === "bare") return (cell) => cell;
+  if (form === "bare") return bareLiteral;
   if (form === "json") return jsonLiteral;
   if (form === "plain") return bytesLiteral;
   return (cell) => form + bytesLiteral(cell);

@@ -8,6 +8,7 @@
  */
 import type { ByteSql } from "../mysql/bytes.js";
 import type { TableDefinition } from "../columns/table-definition.js";
+import { bareLiteral } from "../columns/column-types.js";
 import { rowCells } from "../columns/text-row.js";
 import { keyOfTable, type KeyColumn } from "./key-columns.js";
 
@@ -67,7 +68,7 @@ function comparison(column: KeyColumn, cell: string, operator: ">" | "<", orEqua
   const { highest } = column.type;
   if (highest !== null) {
     // ENUM and SET: the range optimizer takes `=` and IN only.
-    const value = BigInt(cell);
+    const value = BigInt(bareLiteral(cell));
     const from = operator === ">" ? value + (orEqual ? 0n : 1n) : 0n;
     const to = operator === ">" ? highest : value - (orEqual ? 0n : 1n);
     if (from > to) return null;
@@ -79,7 +80,7 @@ function comparison(column: KeyColumn, cell: string, operator: ">" | "<", orEqua
   }
   const orEqualSign = orEqual ? "=" : "";
   // As unsigned numbers on both sides: a SET by itself compares with a number as a signed one.
-  if (highest !== null) return `CAST(${column.name} AS UNSIGNED)${operator}${orEqualSign}${cell}`;
+  if (highest !== null) return `CAST(${column.name} AS UNSIGNED)${operator}${orEqualSign}${bareLiteral(cell)}`;
   return `${column.name}${operator}${orEqualSign}${column.bound(cell)}`;
 }
 

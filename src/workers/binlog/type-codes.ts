@@ -68,6 +68,7 @@ export function isCharacter(type: number): boolean {
     case TYPE.VAR_STRING:
     case TYPE.VARCHAR:
     case TYPE.BLOB:
+    case TYPE.VECTOR:
     case TYPE.MARIADB_BLOB_COMPRESSED:
     case TYPE.MARIADB_VARCHAR_COMPRESSED:
       return true;

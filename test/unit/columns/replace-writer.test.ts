@@ -34,3 +34,5 @@ it("splits by rows and by bytes, loses no row and counts warnings where they bel
     expect(made.flatMap((s) => [...s.statement.matchAll(/\((\d),'/g)].map((m) => m[1]))).toEqual(rows.map((r) => r[0]));
   }
 });
+
+it("lets no text into a statement where a number belongs", () => expect(() => statements([row("0),(1")], 1000, 10)).toThrow(/the table was replaced/));
