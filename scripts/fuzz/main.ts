@@ -13,20 +13,20 @@ const HELP = `Random tables, transactions and DDL on a source, with workers that
 
 npm run fuzz -- [--seeds N] [--seed FIRST] [--parallel N] [--steps N] [--workers N] [--pause MS]
 
---parallel   seeds at once, with the same workers and servers (8)
---steps      rounds of writes per seed (30)
+--parallel   seeds at once, with the same workers and servers (6)
+--steps      rounds of writes per seed (20)
 --workers    worker processes (3)
---pause      between two kills or stops of a worker, on average, in milliseconds (5000); 0: none
+--pause      between two kills or stops of a worker, on average, in milliseconds (12000); 0: none
 `;
 
 const { values } = parseArgs({
   options: {
     seeds: { type: "string", default: "20" },
     seed: { type: "string", default: "1" },
-    parallel: { type: "string", default: "8" },
-    steps: { type: "string", default: "30" },
+    parallel: { type: "string", default: "6" },
+    steps: { type: "string", default: "20" },
     workers: { type: "string", default: "3" },
-    pause: { type: "string", default: "5000" },
+    pause: { type: "string", default: "12000" },
     help: { type: "boolean", default: false },
   },
 });

@@ -8,7 +8,7 @@ import type { Dice } from "./dice.js";
 import { randomLiteral } from "./random-values.js";
 
 /** Rows of a large transaction. */
-const LARGE_ROWS = 2_500;
+const LARGE_ROWS = 1_500;
 
 export function randomTransaction(dice: Dice, tables: readonly CatalogTable[]): string[] {
   const usable = tables.filter((table) => table.columns.some(writable));

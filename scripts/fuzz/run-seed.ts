@@ -37,7 +37,7 @@ export interface SeedReport {
 }
 
 /** For everything to be applied, with workers that have died meanwhile (milliseconds). */
-const PATIENCE = 150_000;
+const PATIENCE = 200_000;
 
 export async function runSeed(options: SeedOptions): Promise<SeedReport> {
   const begin = Date.now();
@@ -46,7 +46,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedReport> {
   try {
     problem = await run.go();
   } catch (error) {
-    problem = error instanceof Error ? error.message : String(error);
+    problem = `${error instanceof Error ? error.message : String(error)}${await run.where()}`;
   }
   options.log.note(problem ?? "equal");
   return { seed: options.seed, problem, seconds: Math.round((Date.now() - begin) / 100) / 10, statements: run.statements, refused: run.refused, ddl: run.ddl };
@@ -92,14 +92,21 @@ class SeedRun implements AsyncDisposable {
     return await this.verdict();
   }
 
+  /** How far it came. */
+  async where(): Promise<string> {
+    if (!this.started) return "";
+    const { phase, tables, backlog, error } = await this.client.status(this.options.name);
+    return `\n${JSON.stringify({ phase, tables: tables.map((t) => `${t.source} ${t.phase} ${t.chunksDone}/${t.chunksTotal}`), backlog, error })}`;
+  }
+
   private spec(): MigrationSpecInput {
     const { dice } = this;
     return {
       id: this.options.name, source: "SRC", target: "DST",
       tables: [{ schema: this.schema, targetSchema: this.targetSchema, ...(this.aside ? { exclude: ["_*"] } : {}) }],
       options: {
-        chunkRows: dice.pick([3, 10, 25, 60]), copyConcurrency: 1 + dice.below(4),
-        batchRows: dice.pick([5, 40, 300]), batchBytes: dice.pick(["2KiB", "64KiB", "8MiB"]), batchTime: dice.pick(["5ms", "100ms"]), backlogBytes: dice.pick(["8KiB", "64KiB", "256MiB"]),
+        chunkRows: dice.pick([10, 25, 60]), copyConcurrency: 2 + dice.below(3),
+        batchRows: dice.pick([10, 40, 300]), batchBytes: dice.pick(["2KiB", "64KiB", "8MiB"]), batchTime: dice.pick(["5ms", "100ms"]), backlogBytes: dice.pick(["8KiB", "64KiB", "256MiB"]),
       },
     };
   }

@@ -19,7 +19,7 @@ export interface WorkerPoolOptions {
 }
 
 /** A worker kills itself at so many of a million hook points. */
-const KILLS = 400;
+const KILLS = 60;
 /** How long a stopped worker sleeps: shorter and longer than its locks live (milliseconds). */
 const SLEEPS = [300, 2_000, 9_000, 18_000];
 

@@ -17,8 +17,8 @@ const worker = await runWorker({
   hooks: {
     at: async (point) => {
       if (dice.below(1_000_000) < kills) process.kill(process.pid, "SIGKILL");
-      if (dice.percent(10)) await sleep(dice.below(60));
-      if (dice.percent(1)) throw new DroverError("SERVER_BUSY", `planted at ${point}`);
+      if (dice.percent(5)) await sleep(dice.below(60));
+      if (dice.below(1_000) < 3) throw new DroverError("SERVER_BUSY", `planted at ${point}`);
     },
   },
 });

@@ -70,7 +70,7 @@ describe("transactions", () => {
     expect(Math.abs((transaction?.committedAt ?? 0) - Date.now())).toBeLessThan(20_000);
   });
 
-  it("with a tagged GTID", async () => {
+  it("with a tagged GTID (case 40)", async () => {
     await using recorder = await follow();
     await client.query("SET gtid_next='AUTOMATIC:some_tag'; INSERT INTO t (id, v) VALUES (1,'a'); SET gtid_next='AUTOMATIC'");
     await client.query("SET gtid_next='AUTOMATIC:another'; CREATE TABLE tagged (id int PRIMARY KEY); SET gtid_next='AUTOMATIC'");
@@ -86,7 +86,7 @@ describe("transactions", () => {
     expect(changes(second)).toEqual([[null, "2", "b"]]);
   });
 
-  it("with savepoints: what was rolled back is not there", async () => {
+  it("with savepoints: what was rolled back is not there (case 40)", async () => {
     await using recorder = await follow();
     await client.query("BEGIN; INSERT INTO t (id) VALUES (1); SAVEPOINT `a b`; INSERT INTO t (id) VALUES (2); ROLLBACK TO `a b`; SAVEPOINT c; INSERT INTO t (id) VALUES (3); RELEASE SAVEPOINT c; COMMIT");
     await client.query("BEGIN; INSERT INTO t (id) VALUES (4); ROLLBACK");
@@ -95,7 +95,7 @@ describe("transactions", () => {
     expect(recorder.transactions.flatMap(({ statements }) => statements)).toEqual([]);
   });
 
-  it("that are compressed, also when the payload is large", async () => {
+  it("that are compressed, also when the payload is large (case 35)", async () => {
     await using recorder = await follow();
     await client.query("SET SESSION binlog_transaction_compression=ON");
     await client.query("BEGIN; INSERT INTO t (id, v) VALUES (1,'a'); UPDATE t SET v='b'; COMMIT");
@@ -109,14 +109,14 @@ describe("transactions", () => {
     expect(changes(recorder).filter(([, key]) => key === "30001")).toEqual([[null, "30001", "x"], ["30001", "30001", "y"]]);
   });
 
-  it("of XA: committed in one phase they are ordinary ones", async () => {
+  it("of XA: committed in one phase they are ordinary ones (case 40)", async () => {
     await using recorder = await follow();
     await client.query("XA START 'a'; INSERT INTO t (id, v) VALUES (1,'a'); XA END 'a'; XA COMMIT 'a' ONE PHASE");
     await caughtUp(recorder);
     expect(changes(recorder)).toEqual([[null, "1", "a"]]);
   });
 
-  it("of XA in two phases on other tables do not stop the stream", async () => {
+  it("of XA in two phases on other tables do not stop the stream (case 40)", async () => {
     await client.query("CREATE TABLE other (id int PRIMARY KEY)");
     await using recorder = await follow({ want: ({ table, columns }) => (table === "other" || columns.length === 0 ? null : { columns: columns.map((_, i) => i), keyCells: [0] }) });
     await client.query("XA START 'x','y',7; INSERT INTO other VALUES (1); XA END 'x','y',7; XA PREPARE 'x','y',7; XA COMMIT 'x','y',7");
@@ -127,7 +127,7 @@ describe("transactions", () => {
     expect(recorder.transactions.flatMap(({ statements }) => statements)).toEqual([]);
   });
 
-  it("of XA in two phases on followed tables stop the stream at XA PREPARE", async () => {
+  it("of XA in two phases on followed tables stop the stream at XA PREPARE (case 40)", async () => {
     await using recorder = await follow();
     await client.query("XA START 'x'; INSERT INTO t (id, v) VALUES (1, 'secret'); XA END 'x'; XA PREPARE 'x'; XA COMMIT 'x'");
     const error = await stop(recorder);
@@ -165,7 +165,7 @@ describe("statements", () => {
     expect(inserted?.rows.map(({ cells }) => cells)).toEqual([["1", "8"]]);
   });
 
-  it("changes in statement format are handed on", async () => {
+  it("changes in statement format are handed on (case 35)", async () => {
     await using recorder = await follow();
     await client.query("SET SESSION binlog_format='STATEMENT'; SET @x=5; INSERT INTO t (id, v) VALUES (@x, rand()); BEGIN; UPDATE t SET v='x'; DELETE FROM t; COMMIT");
     await caughtUp(recorder);
@@ -217,7 +217,7 @@ describe("what cannot be followed stops the stream, and only when it concerns us
     ["a minimal row image", "SET SESSION binlog_row_image=MINIMAL; UPDATE t SET v='secret'", /row image of \S+\.t does not have the column/, "binlog_row_image=FULL"],
     ["partial JSON", "SET SESSION binlog_row_value_options=PARTIAL_JSON; UPDATE t SET j=json_set(j, '$.a', 'secret')", /\.t is in the binlog as a partial update/, "binlog_row_value_options"],
   ];
-  it.each(settings)("%s", async (_name, sql, message, cure) => {
+  it.each(settings)("%s (case 35)", async (_name, sql, message, cure) => {
     await client.query(`INSERT INTO t VALUES (1, 'a', '{"a": "long long long long value", "b": "long long long long long value"}')`);
     await using other = await follow({ want: ({ table }) => (table === "marker" ? { columns: [0], keyCells: [0] } : null) });
     await using recorder = await follow();
@@ -231,7 +231,7 @@ describe("what cannot be followed stops the stream, and only when it concerns us
     await caughtUp(other);
   });
 
-  it("a noblob row image only where a blob is missing", async () => {
+  it("a noblob row image only where a blob is missing (case 35)", async () => {
     await client.query("INSERT INTO t VALUES (1, 'a', '{}')");
     await using recorder = await follow({ want: ({ table, columns }) => (table === "marker" ? { columns: [0], keyCells: [0] } : { columns: columns.map((_, i) => i).slice(0, 2), keyCells: [0] }) });
     await client.query("SET SESSION binlog_row_image=NOBLOB; UPDATE t SET v='b'; DELETE FROM t");

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createConnection } from "mysql2/promise";
 import { DdlScene, Gate, numbered } from "./ddl-scene.js";
 
-it("a crash between DDL and the fence: no failure, no double effect", async () => {
+it("a crash between DDL and the fence: no failure, no double effect (case 39)", async () => {
   const gate = new Gate();
   await using scene = await DdlScene.start({
     before: `CREATE TABLE a (id INT PRIMARY KEY, v VARCHAR(40), w VARCHAR(40)); CREATE TABLE b LIKE a; CREATE TABLE c LIKE a; ${numbered("a", 20)}; ${numbered("b", 30)}; ${numbered("c", 5)}`,
@@ -50,7 +50,7 @@ it("under other names on the target: every name in a statement is mapped, and no
   expect(create?.["Create Table"]).toContain("FOREIGN KEY (`p`) REFERENCES `parent2` (`id`)");
 });
 
-it("statements mean what they meant to the client that sent them", async () => {
+it("statements mean what they meant to the client that sent them (case 37)", async () => {
   await using scene = await DdlScene.start({ before: `CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(40)); CREATE TABLE \`表\\\` (id INT PRIMARY KEY, v VARCHAR(40)) DEFAULT CHARSET=utf8mb4; ${numbered("t", 5)}` });
   await scene.streaming();
   const { ctx } = scene;

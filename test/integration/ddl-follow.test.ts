@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DdlScene, Writers, numbered } from "./ddl-scene.js";
 
 describe("DDL while streaming", () => {
-  it("columns are added, dropped, renamed and modified under writes", async () => {
+  it("columns are added, dropped, renamed and modified under writes (case 37)", async () => {
     await using scene = await DdlScene.start({ before: `CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(40), n INT); ${numbered("t", 500)}` });
     await scene.streaming();
     const writers = new Writers(scene, [
@@ -24,7 +24,7 @@ describe("DDL while streaming", () => {
     expect(await scene.differences()).toEqual([]);
   });
 
-  it("tables are created, filled, truncated, renamed, swapped and dropped", async () => {
+  it("tables are created, filled, truncated, renamed, swapped and dropped, also to names that are not followed and back (case 37) (case 38)", async () => {
     await using scene = await DdlScene.start({
       before: `CREATE TABLE a (id INT PRIMARY KEY, v VARCHAR(40)); CREATE TABLE b (id INT PRIMARY KEY, v VARCHAR(40), x INT); CREATE TABLE c LIKE a; CREATE TABLE d LIKE a;
         ${numbered("a", 20)}; ${numbered("b", 30)}; ${numbered("c", 10)}; ${numbered("d", 15)}`,
@@ -45,7 +45,7 @@ describe("DDL while streaming", () => {
     expect(await scene.differences()).toEqual([]);
   });
 
-  it("a table that came with rows, or with unseen ones, is copied while the others go on", async () => {
+  it("a table that came with rows, or with unseen ones, is copied while the others go on: CREATE … SELECT, shadow tables, exchanged partitions (case 38)", async () => {
     await using scene = await DdlScene.start({
       before: `CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(40)); CREATE TABLE other (id INT PRIMARY KEY, v VARCHAR(40)); ${numbered("t", 50)}; ${numbered("other", 50)};
         CREATE TABLE parts (id INT PRIMARY KEY, v VARCHAR(40)) PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (100), PARTITION p1 VALUES LESS THAN MAXVALUE); ${numbered("parts", 150)};

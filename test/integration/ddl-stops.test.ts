@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DdlScene, numbered } from "./ddl-scene.js";
 
-it("each kind of statement stops the migration that it is about, and no other", async () => {
+it("each kind of statement stops the migration that it is about, and no other (case 35)", async () => {
   const tables = ["rows_format", "stopping", "ignoring", "keyless", "clean"];
   await using scene = await DdlScene.start({
     before: `${tables.map((name) => `CREATE TABLE ${name} (id INT PRIMARY KEY, v VARCHAR(40)); ${numbered(name, 5)}`).join("; ")}; CREATE TABLE not_ours LIKE clean`,

@@ -21,6 +21,7 @@ import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { endOldBuilds } from "../planner/build-indexes.js";
 import { ensureTargetSchema, recreateTarget, SMALL_TABLE_ROWS } from "../planner/target-table.js";
+import { constraintOwner } from "./constraint-owner.js";
 import { withDdlLock } from "./ddl-lock.js";
 import { presentTable } from "../planner/present-table.js";
 
@@ -75,7 +76,8 @@ async function createPending(context: EngineContext, ref: MigrationRef, number: 
   return await withDdlLock(context, ref, signal, async (session) => {
     for (;;) {
       const migration = await state.migrations.require(session, ref.migration);
-      const table = (await state.tables.list(session, ref.migration)).find((t) => t.number === number);
+      const tables = await state.tables.list(session, ref.migration);
+      const table = tables.find((t) => t.number === number);
       if (migration.phase !== "copying" || table === undefined) return "not-due";
       if (table.phase !== "pending") return "restarted";
       const source = await presentTable(context, migration.spec.source, table.source, signal);
@@ -88,7 +90,18 @@ async function createPending(context: EngineContext, ref: MigrationRef, number: 
       if (problem !== null) throw new DroverError("DDL_UNSUPPORTED", `the table cannot be followed: ${problem.message}`, { cure: "give it a primary key on the source, then resume" });
       const fresh: MigrationTable = { ...table, ...source, rowsEstimated: source.definition.rowsEstimated };
       await hooks.at("table:before-create", { migration: ref.migration, table: number });
-      const created = await createTarget(context, ref, session, migration, fresh);
+      const created = await createTarget(context, ref, session, migration, fresh).catch(async (error: unknown) => {
+        const owner = await constraintOwner(session, error, fresh.definition, fresh.target, tables.filter((t) => t.number !== number));
+        if (owner === null) throw error;
+        return { owner };
+      });
+      if ("owner" in created) {
+        // The source has given the name to this table since: the other one was altered too, and its turn to be created anew comes.
+        if (!(await startOver(context, ref, created.owner, signal))) continue;
+        await endOldBuilds(context, ref, created.owner, signal);
+        await session.run(sql`DROP TABLE IF EXISTS ${qualified(created.owner.target.schema, created.owner.target.table)}`);
+        continue;
+      }
       await hooks.at("table:after-create", { migration: ref.migration, table: number });
       if (await recordCreated(context, ref, session, { ...created, phase: "planning" })) return "restarted";
     }

@@ -73,6 +73,13 @@ describe("BinlogDecoder", () => {
     expect(log.tables).toBe(1);
   });
 
+  it("does not look at places in the file, which wrap at 4 GiB (case 36)", () => {
+    const transaction = (position: number) => [gtid(1, {}, { position }), query("BEGIN", {}, { position: (position + 80) >>> 0 }), tableMap({ columns: INT_AND_NAME }, { position: (position + 160) >>> 0 }),
+      rows(EVENT.WRITE_ROWS, 2, [image(u32(1), text8("secret"))], {}, { position: (position + 240) >>> 0 }), xid({ position: (position + 271) >>> 0 })];
+    expect(decode(transaction(0xffff_ff60)).lines).toEqual(decode(transaction(4)).lines);
+    expect(decode(transaction(0xffff_ff60)).lines).toHaveLength(3);
+  });
+
   it("asks again when the map of an id changes", () => {
     const other = tableMap({ table: "u", columns: INT_AND_NAME });
     const log = decode([gtid(1), query("BEGIN"), MAP, insert, xid(), gtid(2), query("BEGIN"), other, insert, xid(), gtid(3), query("BEGIN"), MAP, insert, xid()], new Log(["u"]));

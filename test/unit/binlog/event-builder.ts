@@ -28,12 +28,14 @@ export interface EventOptions {
   flags?: number;
   timestamp?: number;
   serverId?: number;
+  /** `end_log_pos`: 32 bits of the place in the file. */
+  position?: number;
 }
 
 /** A whole event around `body`, by default with a checksum. */
-export function event(type: number, body: Buffer, { checksum = true, flags = 0, timestamp = 1000, serverId = 1 }: EventOptions = {}): Buffer {
+export function event(type: number, body: Buffer, { checksum = true, flags = 0, timestamp = 1000, serverId = 1, position = 0 }: EventOptions = {}): Buffer {
   const size = 19 + body.length + (checksum ? 4 : 0);
-  const bytes = Buffer.concat([u32(timestamp), u8(type), u32(serverId), u32(size), u32(0), u16(flags), body]);
+  const bytes = Buffer.concat([u32(timestamp), u8(type), u32(serverId), u32(size), u32(position), u16(flags), body]);
   return checksum ? Buffer.concat([bytes, u32(crc32(bytes))]) : bytes;
 }
 
