@@ -16,7 +16,7 @@ npm run fuzz -- [--seeds N] [--seed FIRST] [--parallel N] [--steps N] [--workers
 --parallel   seeds at once, with the same workers and servers (6)
 --steps      rounds of writes per seed (20)
 --workers    worker processes (3)
---pause      between two kills or stops of a worker, on average, in milliseconds (12000); 0: none
+--pause      between two kills or stops of a worker, on average, in milliseconds (20000); 0: none
 `;
 
 const { values } = parseArgs({
@@ -26,7 +26,7 @@ const { values } = parseArgs({
     parallel: { type: "string", default: "6" },
     steps: { type: "string", default: "20" },
     workers: { type: "string", default: "3" },
-    pause: { type: "string", default: "12000" },
+    pause: { type: "string", default: "20000" },
     help: { type: "boolean", default: false },
   },
 });

@@ -18,7 +18,7 @@ import { statementBytes } from "../target/checked-write.js";
 import { RowBuffer } from "../target/row-buffer.js";
 import { readChunk, type ChunkRows } from "./read-chunk.js";
 import { readWholeTable, type WholeTable } from "./read-whole-table.js";
-import { refusedSinceChanged, tableChanged } from "./table-changed.js";
+import { readError, refusedSinceChanged } from "./table-changed.js";
 import { waitUntilVisible } from "./visibility.js";
 
 /** `void`: the migration is not copying at present, or the chunk is done already. */
@@ -95,15 +95,13 @@ export class ChunkCopier {
       await waitUntilVisible(session, work.fence.position, signal);
       if (!positionCovers(work.fence.position, work.table.startPosition)) await waitUntilVisible(session, work.table.startPosition, signal);
       if (whole) return null;
-      try {
-        return await readChunk(session, work.table.definition, work.chunk, work.table.where, limits, buffer);
-      } catch (error) {
-        throw tableChanged(error, work.table);
-      }
+      return await readChunk(session, work.table.definition, work.chunk, work.table.where, limits, buffer);
+    }).catch(async (error: unknown) => {
+      throw await readError(this.context, source, work.table, error, signal);
     });
     if (read !== null) return read;
-    return await readWholeTable(this.context, work.migration, work.table, buffer, signal).catch((error: unknown) => {
-      throw tableChanged(error, work.table);
+    return await readWholeTable(this.context, work.migration, work.table, buffer, signal).catch(async (error: unknown) => {
+      throw await readError(this.context, source, work.table, error, signal);
     });
   }
 

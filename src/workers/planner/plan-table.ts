@@ -11,7 +11,7 @@ import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { waitUntilVisible } from "../copy/visibility.js";
-import { tableChanged } from "../copy/table-changed.js";
+import { readError } from "../copy/table-changed.js";
 
 /** The planner stops when this many chunks wait, and is called again when fewer than half of them are left. */
 export const PLAN_AHEAD = 64;
@@ -42,10 +42,10 @@ export async function planTable(context: EngineContext, ref: MigrationRef, numbe
       // Step 2a holds for the last key as well: a replica that lags would show too small a one.
       if (table.lastKey === null) await waitUntilVisible(session, table.startPosition, signal);
       return await cutPortion(session, table, rows);
-    }).catch((error: unknown) => {
+    }).catch(async (error: unknown) => {
       // 3024: the statement's time limit.
       if (error instanceof DroverError && error.errno === 3024 && rows > 1) return null;
-      throw tableChanged(error, table);
+      throw await readError(context, migration.spec.source, table, error, signal);
     });
     if (cut === null) {
       part /= 2;
