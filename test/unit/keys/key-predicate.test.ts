@@ -92,6 +92,6 @@ describe("statements", () => {
 
 it("lets nothing into a statement that is not of the column's type", () => {
   const wrong = { lower: key("1 OR 1=1"), upper: null };
-  for (const type of ["int", "decimal(9,2)", "double", "enum('a','b')"]) expect(() => keyPredicate(table([column("k", type)], ["k"]), wrong), type).toThrow(/the table was replaced/);
+  for (const type of ["int", "decimal(9,2)", "double", "enum('a','b')"]) expect(() => keyPredicate(table([column("k", type)], ["k"]), wrong)).toThrow(/the table was replaced/);
   expect(keyPredicate(table([column("k", "datetime")], ["k"]), { lower: key("' OR '1"), upper: null })).toBe("`k`>'\\' OR \\'1'");
 });
