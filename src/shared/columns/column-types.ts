@@ -78,10 +78,18 @@ function exactNumber(column: ColumnDefinition): ColumnType {
  * FLOAT and DOUBLE. Written as a string, which the server turns into a double without a detour over DECIMAL; as a bound it needs an
  * exponent for the same reason. A FLOAT's double is exactly representable as the FLOAT again, so equality holds.
  */
-function approximateNumber(): ColumnType {
-  const read = (column: ByteSql) => sql`(${column}*1e0)`;
-  return { ...BASE, read, write: "plain", bound: (cell) => (cell.includes("e") ? bareLiteral(cell) : `${bareLiteral(cell)}e0`) as ByteSql, hash: numeral(read) };
+function approximateNumber(column: ColumnDefinition): ColumnType {
+  const read = (name: ByteSql) => sql`(${name}*1e0)`;
+  const hash = column.dataType === "float" ? floatAsInteger : asIs;
+  return { ...BASE, read, write: "plain", bound: (cell) => (cell.includes("e") ? bareLiteral(cell) : `${bareLiteral(cell)}e0`) as ByteSql, hash: numeral(hash) };
 }
+
+/**
+ * A DOUBLE column's own text is whole inside an expression, but MySQL cuts that of a *calculated* double at 22 characters (9.7:
+ * `CONCAT(-2.2250738585072014e-308*1e0)` ends in `5072e-308`; SELECT alone gives all of it), and MariaDB does not. So a FLOAT, whose own
+ * text is rounded, is scaled by its least power of two: exactly, to an integer, whose text is at most 22 characters long.
+ */
+const floatAsInteger = (column: ByteSql): ByteSql => sql`(${column}*${String(2 ** 149).replace("e+", "e") as ByteSql})`;
 
 /** BIT: compared as an unsigned number; a hex literal would be compared as a double. */
 function bit(): ColumnType {
@@ -125,9 +133,13 @@ function rawBytes(): ColumnType {
   return { ...BASE, read: asIs, write: "_binary", bound: null, hash: bytes(Infinity) };
 }
 
-/** MariaDB's uuid, inet4, inet6: read as ASCII text; a binary string would be taken for the packed form. */
+/**
+ * MariaDB's uuid, inet4, inet6: read as ASCII text; a binary string would be taken for the packed form. Hashed as text by a cast:
+ * `IFNULL(u,'')` takes '' for a uuid, which gives NULL, and a row whose hash is NULL is one that a diff does not see.
+ */
 function asciiText(): ColumnType {
-  return { ...BASE, read: asIs, write: "_ascii", load: (v) => sql`CONVERT(${v} USING ascii)`, bound: (cell) => `_ascii${bytesLiteral(cell)}` as ByteSql, hash: bytes(45) };
+  const asText = (column: ByteSql) => sql`CAST(${column} AS CHAR)`;
+  return { ...BASE, read: asIs, write: "_ascii", load: (v) => sql`CONVERT(${v} USING ascii)`, bound: (cell) => `_ascii${bytesLiteral(cell)}` as ByteSql, hash: numeral(asText) };
 }
 
 const TYPES: Record<string, (column: ColumnDefinition) => ColumnType> = {

@@ -1,14 +1,16 @@
 /**
- * The target's CREATE TABLE, from the source's SHOW CREATE TABLE: the same text under another name, with two changes.
+ * The target's CREATE TABLE, from the source's SHOW CREATE TABLE: the same text under another name, with few changes.
  *
  * - Non-unique BTREE indexes may be left out, to be built after the rows: two to three times faster than keeping them up
  *   row by row. FULLTEXT and SPATIAL indexes stay (InnoDB builds only one FULLTEXT at a time), and so does an index that the
  *   table cannot be created without: for its AUTO_INCREMENT column, or for a foreign key (InnoDB would make one up).
  * - Where MySQL 5.7 writes `utf8mb4` without a collation, its collation is named: the default is another one from 8.0 on.
+ * - On a server of the other family it is said in that one's words (see `create-dialect.ts`).
  *
  * Foreign keys stay in the CREATE: under `foreign_key_checks=0` the referenced table need not exist yet. A reference without
  * a schema means the target's schema; the name of a renamed table is not followed.
  */
+import { familyOf, translateItem, translateTail, type Family } from "./create-dialect.js";
 import { BYTE_LITERALS, TEXT_LITERALS } from "./literals.js";
 import { qualified, sql, utf8Sql, type ByteSql } from "../mysql/bytes.js";
 import { blankQuoted, parseShowCreate, quotedName, skipQuoted } from "./show-create.js";
@@ -16,6 +18,8 @@ import type { ColumnDefinition, TableDefinition, TableName } from "./table-defin
 
 export interface CreateOptions extends TableName {
   deferIndexes: boolean;
+  /** Of the server that it is for; default: the source's. */
+  family?: Family;
 }
 
 export interface CreatedTable {
@@ -28,13 +32,17 @@ export interface CreatedTable {
 export function createStatement(definition: TableDefinition, options: CreateOptions): CreatedTable {
   const { items, tail } = parseShowCreate(definition.createStatement);
   const needed = options.deferIndexes ? indexesNeeded(definition, items) : null;
+  const from = familyOf(definition);
+  const to = options.family ?? from;
   const kept: string[] = [];
   const deferred: string[] = [];
-  for (const item of items) {
+  for (const original of items) {
+    const item = translateItem(original, from, to);
+    if (item === null) continue;
     if (needed !== null && item.startsWith("KEY ") && isBtree(definition, item) && !needed.has(quotedName(item) ?? "")) deferred.push(`ADD ${item}`);
     else kept.push(item.startsWith("`") ? withCollation(definition, item) : item);
   }
-  const body = utf8Sql(`(\n  ${kept.join(",\n  ")}\n)${withTableCollation(tail)}`);
+  const body = utf8Sql(`(\n  ${kept.join(",\n  ")}\n)${withTableCollation(translateTail(tail, from, to))}`);
   return { statements: asText(sql`CREATE TABLE ${qualified(options.schema, options.table)} ${body}`), deferred };
 }
 

@@ -42,6 +42,7 @@ export async function readTableDefinition(session: Session, schema: string, tabl
   const createStatement = create?.["Create Table"];
   if (typeof createStatement !== "string") return null;
   return {
+    ...(session.isMariaDb ? { family: "mariadb" as const } : {}),
     schema, table, columns, indexes, createStatement,
     engine: facts["engine"] ?? "",
     key: chooseKey({ schema, table, columns, indexes }),

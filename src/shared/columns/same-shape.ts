@@ -37,11 +37,17 @@ export function sameShape(source: TableDefinition, target: TableDefinition): Pro
 function columnDifferences(source: ColumnDefinition, target: ColumnDefinition): string[] {
   const differences: string[] = [];
   if ((source.generated === null) !== (target.generated === null)) return [target.generated === null ? "is not generated" : "is generated, in the source it is not"];
+  // MariaDB's JSON is text with a check.
+  if (isJsonText(source, target) || isJsonText(target, source)) return [];
   if (plainType(source) !== plainType(target)) differences.push(`is ${target.columnType}, in the source ${source.columnType}`);
   if (plainCollation(source.charset) !== plainCollation(target.charset)) differences.push(`has the character set ${target.charset}, in the source ${source.charset}`);
   else if (plainCollation(source.collation) !== plainCollation(target.collation)) differences.push(`has the collation ${target.collation}, in the source ${source.collation}`);
   if (source.nullable && !target.nullable && source.generated === null) differences.push("is NOT NULL, in the source it may be NULL");
   return differences;
+}
+
+function isJsonText(json: ColumnDefinition, text: ColumnDefinition): boolean {
+  return json.dataType === "json" && text.dataType === "longtext" && text.charset === "utf8mb4" && text.collation === "utf8mb4_bin";
 }
 
 /** The type without what versions write differently and values do not depend on: display widths, MariaDB's JSON. */

@@ -34,6 +34,8 @@ export interface TableName {
 }
 
 export interface TableDefinition {
+  /** Of the server that it was read from; default: mysql. */
+  family?: "mysql" | "mariadb";
   schema: string;
   table: string;
   engine: string;

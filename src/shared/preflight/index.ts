@@ -10,6 +10,7 @@ import { binlogRetention } from "./checks/binlog-retention.js";
 import { binlogSettings } from "./checks/binlog-settings.js";
 import { collations } from "./checks/collations.js";
 import { connections } from "./checks/connections.js";
+import { families } from "./checks/families.js";
 import { foreignKeys } from "./checks/foreign-keys.js";
 import { noKey } from "./checks/no-key.js";
 import { objectGrants } from "./checks/object-grants.js";
@@ -37,7 +38,7 @@ const CHECKS: readonly Check[] = [
   connections, versions,
   sourceGrants, targetGrants,
   binlogSettings, binlogRetention, binlogFilters, startPosition, preparedTransactions,
-  selection, tableShapes, noKey, rowFilters, foreignKeys,
+  selection, tableShapes, noKey, families, rowFilters, foreignKeys,
   objectGrants, objects,
   state, targetPlace, targetTables, targetWritable, collations, pairSettings,
 ];

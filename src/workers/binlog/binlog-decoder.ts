@@ -17,6 +17,9 @@ import { decodeTaggedGtid } from "./tagged-gtid-event.js";
 /** Bytes of the fixed fields that EXECUTE_LOAD_QUERY has more than a Query event. */
 const LOAD_QUERY_FIELDS = 13;
 
+/** What can always be done. */
+const LOOK = "look at this transaction with mysqlbinlog; start the migration anew, or without the table";
+
 /**
  * Turns raw binlog events into calls of a `BinlogHandler`.
  *
@@ -159,13 +162,15 @@ export class BinlogDecoder {
         // The first byte says that the transaction was committed in one phase.
         if (bytes[start + HEADER_SIZE] === 0) this.requireNothingDelivered("XA PREPARE");
         return this.commit();
-      case EVENT.PARTIAL_UPDATE_ROWS:
+      case EVENT.PARTIAL_UPDATE_ROWS: {
         this.requireOpen(type);
-        if (this.tables.tableOf(bytes, start) === null) return;
+        const table = this.tables.tableOf(bytes, start);
+        if (table === null) return;
         throw new DecodeError(
-          `an update of ${this.tables.tableOf(bytes, start)?.name} is in the binlog as a partial update of JSON`,
+          `an update of ${table.name} is in the binlog as a partial update of JSON (of the columns ${table.jsonColumns})`,
           "clear binlog_row_value_options on the source, globally and in sessions that set their own, and start the migration anew",
         );
+      }
       case EVENT.ANONYMOUS_GTID:
         throw anonymousError();
       case EVENT.INCIDENT:
@@ -296,8 +301,8 @@ export class BinlogDecoder {
   /** The error with the transaction's name. */
   private located(error: unknown): unknown {
     const where = this.gtid === "" ? "" : `, ${this.open ? "in" : "after"} transaction ${this.gtid}`;
-    if (error instanceof DecodeError) return new DroverError(error.code, error.message + where, { cure: error.cure, cause: error });
-    if (error instanceof RangeError) return new DroverError("UNDECODABLE", `an event is damaged${where}`, { cause: error });
+    if (error instanceof DecodeError) return new DroverError(error.code, error.message + where, { cure: error.cure ?? LOOK, cause: error });
+    if (error instanceof RangeError) return new DroverError("UNDECODABLE", `an event is damaged${where}`, { cure: LOOK, cause: error });
     return error;
   }
 }

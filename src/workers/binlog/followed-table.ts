@@ -4,6 +4,7 @@ import type { RowDecoder } from "./row-decoder.js";
 import type { RowPlan } from "./row-ops.js";
 import { planRow } from "./row-plan.js";
 import type { TableMap } from "./table-map.js";
+import { TYPE } from "./type-codes.js";
 
 /** Undocumented but as old as Buffer itself, and half the cost of `toString("latin1", …)`: row keys are made by the hundred thousand. */
 interface Latin1Slicer {
@@ -48,6 +49,11 @@ export class FollowedTable {
     this.keyRun = keyCells.length > 0 && keyCells.every((cell, i) => cell === first + i) ? { first, last: first + keyCells.length } : null;
   }
 
+  /** Names of its JSON columns, for messages. */
+  get jsonColumns(): string {
+    return this.columns.flatMap(({ name, type }) => (type === TYPE.JSON ? [name] : [])).join(", ");
+  }
+
   /**
    * Decodes the rows of one rows event: `at` is behind the fixed part and the extra data, at the number of columns.
    * The sink is called once per row.
@@ -67,7 +73,7 @@ export class FollowedTable {
       const plan = this.planFor("k", bytes, at, this.keyPlan);
       at += bitmapSize;
       while (at < end) {
-        at = this.keys.decode(plan, bytes, at, end);
+        at = this.image(this.keys, plan, bytes, at, end);
         sink.row(this.decodedKey(plan), null, null);
       }
       return;
@@ -76,7 +82,7 @@ export class FollowedTable {
       const plan = this.planFor("r", bytes, at, this.rowPlan);
       at += bitmapSize;
       while (at < end) {
-        at = this.rows.decode(plan, bytes, at, end);
+        at = this.image(this.rows, plan, bytes, at, end);
         sink.row(null, this.rowKey(), this.rows.view(plan));
       }
       return;
@@ -85,11 +91,24 @@ export class FollowedTable {
     const after = this.planFor("r", bytes, at + bitmapSize, this.rowPlan);
     at += 2 * bitmapSize;
     while (at < end) {
-      at = this.keys.decode(before, bytes, at, end);
+      at = this.image(this.keys, before, bytes, at, end);
       const beforeKey = this.decodedKey(before);
-      at = this.rows.decode(after, bytes, at, end);
+      at = this.image(this.rows, after, bytes, at, end);
       const afterKey = this.keyUnchanged(before) ? beforeKey : this.rowKey();
       sink.row(beforeKey, afterKey, this.rows.view(after));
+    }
+  }
+
+  /** Decodes one image; an error says at which column. */
+  private image(decoder: RowDecoder, plan: RowPlan, bytes: Buffer, at: number, end: number): number {
+    try {
+      return decoder.decode(plan, bytes, at, end);
+    } catch (error) {
+      // Reads beyond the buffer: the event is shorter than its content says.
+      const problem = error instanceof RangeError ? new DecodeError("a row image ends too early") : error;
+      if (!(problem instanceof DecodeError)) throw error;
+      const column = this.columns[plan.present?.[decoder.column] ?? decoder.column]?.name;
+      throw new DecodeError(`a row of ${this.name} cannot be decoded at the column ${column}: ${problem.message}`, problem.cure, problem.code);
     }
   }
 

@@ -1,6 +1,7 @@
 import { NULL_CELL, writePrefix } from "../../shared/columns/text-row.js";
 import { DecodeError } from "./decode-error.js";
 import { decimalSize, writeDecimal } from "./decimal-text.js";
+import { decompressColumn } from "./mariadb-column.js";
 import { doubleText } from "./double-text.js";
 import { write4, writeSigned32, writeSigned64, writeUnsigned32, writeUnsigned64 } from "./integer-text.js";
 import { writeJson } from "./json-text.js";
@@ -35,6 +36,8 @@ export class RowDecoder {
   row!: Buffer;
   /** Where each cell of the current row begins; behind the last cell the row's end. */
   cellStarts!: Int32Array;
+  /** Which of the image's columns is being decoded, or was when decoding failed. */
+  column = 0;
 
   /** The current row as a buffer, valid until the next one is decoded. */
   view(plan: RowPlan): Buffer {
@@ -70,6 +73,7 @@ export class RowDecoder {
     at += (count + 7) >> 3;
     for (let i = 0; i < count; i++) {
       const op = ops[i] as number;
+      this.column = i;
       const isCell = op >= Op.FirstCell;
       if (isCell) starts[cell++] = to;
       if (((bytes[nulls + (i >> 3)] as number) & (1 << (i & 7))) !== 0) {
@@ -299,11 +303,22 @@ export class RowDecoder {
           json.clear();
           writeJson(json, bytes, at, at + length);
           at += length;
-          // The text may be longer than the binary form by any factor, so room is made anew.
-          text.length = to;
-          out = text.reserve(json.length + plan.extra + (end - at));
-          to = writePrefix(out, to, json.length);
-          to += json.bytes.copy(out, to, 0, json.length);
+          out = this.longCell(plan, to, json.bytes.subarray(0, json.length), end - at);
+          to = text.length;
+          break;
+        }
+        case Op.Compressed1:
+        case Op.Compressed2:
+        case Op.Compressed3:
+        case Op.Compressed4: {
+          const width = op - Op.Compressed1 + 1;
+          const length = bytes.readUIntLE(at, width);
+          at += width;
+          if (length > end - at) throw imageTooShort();
+          const value = decompressColumn(bytes, at, length);
+          at += length;
+          out = this.longCell(plan, to, value, end - at);
+          to = text.length;
           break;
         }
         case Op.Uuid:
@@ -330,6 +345,16 @@ export class RowDecoder {
     this.cellStarts = starts;
     if (plan.order !== null) this.reorder(plan.order);
     return at;
+  }
+
+  /** Appends a cell that may be longer than its form in the binlog by any factor, so room is made anew for it and the `left` bytes behind it. */
+  private longCell(plan: RowPlan, to: number, value: Buffer, left: number): Buffer {
+    const text = this.text;
+    text.length = to;
+    const out = text.reserve(value.length + plan.extra + left);
+    to = writePrefix(out, to, value.length);
+    text.length = to + value.copy(out, to);
+    return out;
   }
 
   /** Puts the cells into the order in which they are wanted. */

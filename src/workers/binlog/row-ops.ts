@@ -48,10 +48,17 @@ export const enum Op {
   Uuid = 39,
   Inet4 = 40,
   Inet6 = 41,
+  /** MariaDB's `COMPRESSED` columns, behind a length of 1 to 4 bytes. */
+  Compressed1 = 42,
+  Compressed2 = 43,
+  Compressed3 = 44,
+  Compressed4 = 45,
 }
 
 /** How to walk one row image; made by `planRow`. Columns are those that the image has, in the table's order. */
 export interface RowPlan {
+  /** The columns' ordinals in the table when the image lacks some; null for all. */
+  present: readonly number[] | null;
   ops: Uint8Array;
   a: Int32Array;
   b: Int32Array;

@@ -67,7 +67,7 @@ export function planRow(
     );
   });
   const inOrder = order.every((cell, i) => cell === i);
-  return { ops, a, b, extra, cells: wanted.length, order: inOrder ? null : Int32Array.from(order) };
+  return { present, ops, a, b, extra, cells: wanted.length, order: inOrder ? null : Int32Array.from(order) };
 }
 
 function planColumn(table: string, column: BinlogColumn, format: CellFormat | null): ColumnPlan {
@@ -142,9 +142,11 @@ function planColumn(table: string, column: BinlogColumn, format: CellFormat | nu
     case TYPE.JSON:
       if (metadata === 4) return lengthed(Op.Json, 4);
       break;
-  }
-  if (type === TYPE.MARIADB_BLOB_COMPRESSED || type === TYPE.MARIADB_VARCHAR_COMPRESSED) {
-    throw new DecodeError(`the column ${column.name} of ${table} is COMPRESSED`, "alter the column on the source so that it is not COMPRESSED, and start the migration anew");
+    case TYPE.MARIADB_VARCHAR_COMPRESSED:
+      return compressed(metadata < 256 ? 1 : 2);
+    case TYPE.MARIADB_BLOB_COMPRESSED:
+      if (metadata >= 1 && metadata <= 4) return compressed(metadata);
+      break;
   }
   throw new DecodeError(`the column ${column.name} of ${table} has a type that cannot be decoded: ${typeName(type)} (code ${type}, metadata ${metadata})`);
 }
@@ -155,6 +157,10 @@ const NUMBER_OPS: Record<number, Op> = { 1: Op.Unsigned8, 2: Op.Unsigned16, 3: O
 
 function fixed(op: Op, size: number, extra: number): ColumnPlan {
   return { op, a: size, b: 0, skip: Op.SkipFixed, size, extra };
+}
+
+function compressed(width: number): ColumnPlan {
+  return { ...lengthed(Op.Bytes1, width), op: Op.Compressed1 + width - 1 };
 }
 
 function lengthed(op: Op, width: number): ColumnPlan {

@@ -31,6 +31,7 @@ interface ChunkWork {
   chunk: Chunk;
   localInfile: boolean;
   statementBytes: number;
+  isMariaDb: boolean;
 }
 
 /** The server ends a SELECT of ours after 4 s; a read that takes so long ends by itself before that, with what it has (milliseconds). */
@@ -81,7 +82,7 @@ export class ChunkCopier {
     const table = await state.tables.read(session, ref.migration, tableNumber);
     const chunk = await state.chunks.read(session, ref.migration, tableNumber, chunkNumber);
     if (table === null || chunk === null || chunk.done) return null;
-    return { migration, fence, table, chunk, localInfile: session.localInfile, statementBytes: statementBytes(session) };
+    return { migration, fence, table, chunk, localInfile: session.localInfile, statementBytes: statementBytes(session), isMariaDb: session.isMariaDb };
   }
 
   private async read(work: ChunkWork, buffer: RowBuffer, signal: AbortSignal): Promise<ChunkRows & Partial<WholeTable>> {

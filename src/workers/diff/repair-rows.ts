@@ -7,6 +7,7 @@
  *    rows that differ, commit. Every event after the fence comes later and wins (I2), so a newer row is never overwritten
  *    for good.
  */
+import { writtenAs } from "../../shared/columns/create-dialect.js";
 import { sleep } from "../../shared/abort.js";
 import { ReplaceWriter } from "../../shared/columns/replace-writer.js";
 import { DroverError } from "../../shared/errors.js";
@@ -83,7 +84,7 @@ async function write(work: ChunkWork, keys: readonly string[], source: Rows, bef
     const maxBytes = statementBytes(session);
     const target = { schema: subject.target.schema, table: subject.target.table };
     for (const statement of deleteStatements(definition, target, deletes, { maxBytes })) await session.run(statement);
-    const writer = new ReplaceWriter(definition, target, { maxBytes, maxRows: 1_000 });
+    const writer = new ReplaceWriter(writtenAs(definition, session.isMariaDb ? "mariadb" : "mysql"), target, { maxBytes, maxRows: 1_000 });
     for (const [, row] of puts) {
       const full = writer.add(row);
       if (full) await replaceRows(session, full, { definition, target });

@@ -41,15 +41,19 @@ export async function prepareTarget(
     }
   }
   const deferIndexes = definition.rowsEstimated >= SMALL_TABLE_ROWS;
-  await record(createStatement(definition, { ...target, deferIndexes }).deferred);
+  await record(createStatement(definition, { ...target, deferIndexes, family: family(session) }).deferred);
   return { deferredIndexes: await recreateTarget(session, table, deferIndexes), overlay: false };
+}
+
+function family(session: Session): "mysql" | "mariadb" {
+  return session.isMariaDb ? "mariadb" : "mysql";
 }
 
 /** Drops and creates the target table; returns the indexes to build after the rows. */
 export async function recreateTarget(session: Session, table: MigrationTable, deferIndexes: boolean): Promise<string[]> {
   const { target, definition } = table;
   await session.run(sql`DROP TABLE IF EXISTS ${qualified(target.schema, target.table)}`);
-  const created = createStatement(definition, { ...target, deferIndexes });
+  const created = createStatement(definition, { ...target, deferIndexes, family: family(session) });
   for (const statement of created.statements) await session.run(statement, { patience: 60_000 });
   return created.deferred;
 }

@@ -23,7 +23,7 @@ export async function applyToTable(session: Session, table: MigrationTable, rows
   const { definition, target } = table;
   const maxBytes = statementBytes(session);
   for (const statement of deleteStatements(definition, target, rows.deletes, { maxBytes })) await session.run(statement);
-  const buffer = new RowBuffer(definition, target, { localInfile: session.localInfile && rows.puts.length >= LOAD_ROWS, statementBytes: maxBytes });
+  const buffer = new RowBuffer(definition, target, { localInfile: session.localInfile && rows.puts.length >= LOAD_ROWS, statementBytes: maxBytes, isMariaDb: session.isMariaDb });
   for (const row of rows.puts) buffer.add(row);
   await buffer.write(session);
   if (table.where !== null) await removeFiltered(session, table, table.where, rows.puts);

@@ -24,7 +24,9 @@ export interface WrittenTable {
 
 /** @throws DroverError ROW_REFUSED when the server warned or took another number of rows */
 export async function loadFile(session: Session, file: LoadFile, table: WrittenTable): Promise<void> {
-  const result = await session.load(file.statement, file.chunks);
+  const result = await session.load(file.statement, file.chunks).catch((error: unknown) => {
+    throw refused(error, table);
+  });
   const records = /Records: (\d+)/.exec(result.info)?.[1];
   if (records !== undefined && Number(records) !== file.rows)
     throw new DroverError("ROW_REFUSED", `${session.server}: LOAD DATA into ${table.target.schema}.${table.target.table} took ${records} rows of ${file.rows}`);
@@ -33,8 +35,20 @@ export async function loadFile(session: Session, file: LoadFile, table: WrittenT
 
 /** @throws DroverError ROW_REFUSED when the server warned */
 export async function replaceRows(session: Session, statement: ReplaceStatement, table: WrittenTable): Promise<void> {
-  const result = await session.run(statement.statement);
+  const result = await session.run(statement.statement).catch((error: unknown) => {
+    throw refused(error, table);
+  });
   await requireExactness(session, result, statement.expectedWarnings, table);
+}
+
+/** What the server, or its packet limit, refused, with the table and the columns that its rows are found by; values stay out of it (promise 6). */
+function refused(error: unknown, { definition, target }: WrittenTable): unknown {
+  if (!(error instanceof DroverError) || (error.code !== "STATEMENT_REFUSED" && error.code !== "ROW_REFUSED")) return error;
+  const key = definition.key === null ? "" : ` (key ${definition.key.columns.join(", ")})`;
+  return new DroverError("ROW_REFUSED", `a row of ${target.schema}.${target.table}${key} was refused: ${error.message}`, {
+    errno: error.errno, sqlState: error.sqlState, cause: error,
+    cure: error.cure ?? "the target cannot hold the source's value: compare both definitions and both servers' limits",
+  });
 }
 
 async function requireExactness(session: Session, result: WriteResult, expected: number, table: WrittenTable): Promise<void> {

@@ -1,4 +1,5 @@
 /** Where rows go on their way to the target: collected in the form in which they are written. */
+import { writtenAs } from "../../shared/columns/create-dialect.js";
 import { LoadWriter } from "../../shared/columns/load-writer.js";
 import { ReplaceWriter, type ReplaceStatement } from "../../shared/columns/replace-writer.js";
 import type { TableDefinition, TableName } from "../../shared/columns/table-definition.js";
@@ -20,7 +21,8 @@ export class RowBuffer {
   private statements: ReplaceStatement[] = [];
 
   /** @param statementBytes the longest statement to build */
-  constructor(definition: TableDefinition, table: TableName, options: { localInfile: boolean; statementBytes: number }) {
+  constructor(source: TableDefinition, table: TableName, options: { localInfile: boolean; statementBytes: number; isMariaDb: boolean }) {
+    const definition = writtenAs(source, options.isMariaDb ? "mariadb" : "mysql");
     this.table = { definition, target: table };
     const mayWarn = expressionsMayWarn(definition);
     this.rest = new ReplaceWriter(definition, table, { maxBytes: options.statementBytes, maxRows: mayWarn ? WARNING_ROWS : REPLACE_ROWS });

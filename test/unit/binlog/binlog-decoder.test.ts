@@ -166,7 +166,18 @@ describe("BinlogDecoder", () => {
       const error = failure(events, log);
       expect(error.code).toBe(code);
       expect(error.message).toMatch(message);
+      expect(error.cure).toBeTruthy();
       expect(log.lines.filter((line) => line === "commit").length).toBeLessThanOrEqual(1);
+    });
+
+    it("a value that is damaged, with the table, the column, the transaction and a cure", () => {
+      const columns = [{ name: "id", type: TYPE.LONG }, { name: "doc", type: TYPE.JSON, metadata: u8(4) }, { name: "z", type: TYPE.MARIADB_BLOB_COMPRESSED, metadata: u8(1) }];
+      const json = (...bytes: number[]) => Buffer.concat([u32(bytes.length), u8(...bytes)]);
+      const stopped = (...cells: Buffer[]) => failure([gtid(3), query("BEGIN"), tableMap({ columns }), rows(EVENT.WRITE_ROWS, 3, [image(...cells)])]);
+      for (const [error, column] of [[stopped(u32(1), json(13), u8(1, 0)), "doc"], [stopped(u32(1), json(0, 9, 0, 99, 0), u8(1, 0)), "doc"], [stopped(u32(1), json(4, 0), u8(3, 0x81, 5, 1)), "z"], [stopped(u32(1), json(4, 0), u8(2, 0x70, 1)), "z"]] as const) {
+        expect(error).toMatchObject({ code: "UNDECODABLE", cure: expect.stringContaining("start the migration anew") });
+        expect(error.message).toMatch(new RegExp(`^a row of s\\.t cannot be decoded at the column ${column}: .*damaged.*, in transaction [0-9a-f-]+:3$`));
+      }
     });
 
     it("one-phase XA is no such case", () => {

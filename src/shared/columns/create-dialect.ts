@@ -1,0 +1,128 @@
+/**
+ * The CREATE TABLE of one family of servers (MySQL, MariaDB) in the other's words, as far as both can say the same. What only one of them
+ * can have is named by `obstacles`, for the preflight.
+ *
+ * MariaDB passes over `/*!NNNNN` comments of MySQL 5.7 and later, and so would lose what stands in them; MySQL passes over `/*M!` comments.
+ * `COMPRESSED` columns and an SRID restriction (`/*!80003 SRID n`) may be lost: values keep every byte without them.
+ */
+import { blankQuoted, skipQuoted } from "./show-create.js";
+import { copiedColumns, type ColumnDefinition, type TableDefinition } from "./table-definition.js";
+
+export type Family = "mysql" | "mariadb";
+
+export function familyOf(definition: Pick<TableDefinition, "family">): Family {
+  return definition.family ?? "mysql";
+}
+
+/** A column, index or constraint; null when it is to be left out. */
+export function translateItem(item: string, from: Family, to: Family): string | null {
+  if (from === to) return item;
+  return to === "mariadb" ? itemForMariaDb(item) : itemForMysql(item);
+}
+
+/** The table's options. */
+export function translateTail(tail: string, from: Family, to: Family): string {
+  if (from === to || to === "mariadb") return tail;
+  // A comment may hold the same words.
+  const comment = blankQuoted(tail).search(/ COMMENT=/);
+  const end = comment < 0 ? tail.length : comment;
+  return tail.slice(0, end).replace(STORAGE_OPTIONS, "") + tail.slice(end);
+}
+
+/** MariaDB's options about how a table lies on disk; they come before the comment. */
+const STORAGE_OPTIONS = / (?:`?(?:PAGE_COMPRESSED|PAGE_COMPRESSION_LEVEL|ENCRYPTED|ENCRYPTION_KEY_ID)`?|PAGE_CHECKSUM|TRANSACTIONAL)=(?:\w+|'\w*')/gi;
+
+function itemForMariaDb(item: string): string | null {
+  // There a constraint that is not enforced does not exist: it would refuse rows that the source has.
+  if (/\/\*!80016 NOT ENFORCED \*\/$/.test(item)) return null;
+  if (!item.startsWith("`")) return replaceUnquoted(item, /\/\*!80000 INVISIBLE \*\//g, "IGNORED");
+  return replaceUnquoted(replaceUnquoted(item, /\/\*!80023 INVISIBLE \*\//g, "INVISIBLE"), /(?<=^ +)geomcollection\b/g, "geometrycollection");
+}
+
+function itemForMysql(item: string): string {
+  if (!item.startsWith("`")) return replaceUnquoted(item, / IGNORED$/g, " INVISIBLE");
+  return withDefaultInParentheses(replaceUnquoted(item, / REF_SYSTEM_ID=\d+/g, ""));
+}
+
+/** MySQL takes an expression, and for TEXT, BLOB, JSON and geometries any default, in parentheses only. */
+function withDefaultInParentheses(item: string): string {
+  const blank = blankQuoted(item);
+  const found = / DEFAULT /.exec(blank);
+  if (found === null) return item;
+  const at = found.index + found[0].length;
+  const type = /^ *(\w+)/.exec(blank.slice(skipQuoted(item, 0)))?.[1]?.toLowerCase() ?? "";
+  const end = defaultEnd(item, at);
+  const value = item.slice(at, end);
+  const literal = /^(?:NULL|-?[\d.]+(?:e[+-]?\d+)?|current_timestamp(?:\(\d*\))?|[bx]?'.*')$/is.test(value);
+  if (/^null$/i.test(value) || (literal && !/text$|blob$|^json$|^geometry$|^point$|^polygon$|^linestring$|^multi|collection$/.test(type))) return item;
+  return `${item.slice(0, at)}(${value})${item.slice(end)}`;
+}
+
+/** The offset behind a default: the first space outside of quotes and parentheses that no operator follows or comes before. */
+function defaultEnd(item: string, at: number): number {
+  let depth = 0;
+  for (let i = at; i < item.length; ) {
+    const c = item[i] as string;
+    if (c === "'" || c === '"' || c === "`") {
+      i = skipQuoted(item, i);
+      continue;
+    }
+    if (c === "(") depth += 1;
+    else if (c === ")") depth -= 1;
+    else if (c === " " && depth === 0 && /^ (?:ON UPDATE|COMMENT|CHECK|INVISIBLE|\/\*)/i.test(item.slice(i))) return i;
+    i += 1;
+  }
+  return item.length;
+}
+
+/** Replaces what stands outside of quoted names and strings; the pattern sees these as spaces, their quotes too. */
+function replaceUnquoted(text: string, pattern: RegExp, by: string): string {
+  let result = "";
+  let from = 0;
+  for (const match of blankQuoted(text).matchAll(pattern)) {
+    result += text.slice(from, match.index) + by;
+    from = match.index + match[0].length;
+  }
+  return result + text.slice(from);
+}
+
+export interface Obstacle {
+  code: string;
+  message: string;
+  cure: string;
+}
+
+/** What of the table a server of the other family cannot have. Empty within one family. */
+export function obstacles(definition: TableDefinition, to: Family): Obstacle[] {
+  const from = familyOf(definition);
+  if (from === to) return [];
+  const found: Obstacle[] = [];
+  const name = `${definition.schema}.${definition.table}`;
+  const target = to === "mariadb" ? "MariaDB" : "MySQL";
+  for (const column of copiedColumns(definition)) {
+    if (isMissing(column, to)) found.push({ code: "column-type", message: `the column ${column.name} of ${name} is ${column.columnType}, a type that ${target} does not have`, cure: "change the column's type on the source (to CHAR or VARBINARY, say), or leave the table out" });
+    if (to === "mariadb" && column.invisible && !column.nullable && !column.autoIncrement && !hasDefault(definition, column))
+      found.push({ code: "column-invisible", message: `the column ${column.name} of ${name} is invisible, NOT NULL and without a default, which MariaDB does not take`, cure: "give it a default on the source, or make it visible" });
+  }
+  for (const index of definition.indexes)
+    if (to === "mariadb" && index.parts.some((part) => part.column === null))
+      found.push({ code: "index-expression", message: `the index ${index.name} of ${name} is on an expression, which MariaDB does not have`, cure: "put the index on a generated column on the source, drop it, or leave the table out" });
+  return found;
+}
+
+function isMissing(column: ColumnDefinition, to: Family): boolean {
+  return (to === "mariadb" ? /^vector$/ : /^(?:uuid|inet4|inet6)$/).test(column.dataType);
+}
+
+function hasDefault(definition: TableDefinition, column: ColumnDefinition): boolean {
+  const quoted = `\`${column.name.replaceAll("`", "``")}\``;
+  const line = definition.createStatement.split("\n").find((one) => one.trimStart().startsWith(quoted)) ?? "";
+  return / DEFAULT /.test(blankQuoted(line.trim()));
+}
+
+/** The definition by which rows are written on a server of the family `to`: MariaDB's JSON is text, and takes any as it stands. */
+export function writtenAs(definition: TableDefinition, to: Family): TableDefinition {
+  if (familyOf(definition) === to || to !== "mariadb" || !definition.columns.some((column) => column.dataType === "json")) return definition;
+  const columns = definition.columns.map((column) => (column.dataType === "json" ? { ...column, dataType: "longtext", columnType: "longtext", charset: "utf8mb4", collation: "utf8mb4_bin" } : column));
+  return { ...definition, columns };
+}
