@@ -1,6 +1,6 @@
 /**
- * `npm run demo [-- --keep] [--logs FOLDER]`: Drover at work, from nothing to a cut-over, in about a minute. Two MySQL
- * servers and a Redis, a shop with an application that keeps writing, three workers of which one is killed -9 in the middle
+ * `npm run demo [-- --keep] [--mariadb] [--logs FOLDER]`: Drover at work, from nothing to a cut-over, in about a minute. Two MySQL
+ * servers (MariaDB where there are none) and a Redis, a shop with an application that keeps writing, three workers of which one is killed -9 in the middle
  * of the copy, and at the end a comparison that does not trust Drover. Exit code 0: both sides are equal.
  */
 import { parseArgs } from "node:util";
@@ -9,7 +9,7 @@ import { createConnection } from "mysql2/promise";
 
 import { count } from "../../src/producers/cli/format/numbers.js";
 import { DroverClient, DroverError } from "../../src/producers/index.js";
-import { openServers } from "../servers/index.js";
+import { openServers, type Flavor, type MysqlServer, type Servers } from "../servers/index.js";
 import { createAccount, STATE_SCHEMA } from "./accounts.js";
 import { Application } from "./application.js";
 import { compareSides } from "./compare.js";
@@ -35,23 +35,24 @@ const KEEP_TRANSACTIONS_PER_SECOND = 25;
 
 interface DemoOptions {
   keep: boolean;
+  mariadb: boolean;
   logFolder: string | undefined;
   progress: Progress;
   signal: AbortSignal;
 }
 
 /** @returns whether both sides are equal */
-async function demo({ keep, logFolder, progress, signal }: DemoOptions): Promise<boolean> {
+async function demo({ keep, mariadb, logFolder, progress, signal }: DemoOptions): Promise<boolean> {
   progress.begin("servers");
   await using servers = await openServers({ log: (line) => progress.show(line) });
   // their settings are the defaults of scripts/servers: what the README asks of a real source
-  const opened = Promise.all([servers.mysql({ name: "source" }), servers.mysql({ name: "target" }), servers.redis()]);
-  const [source, target, redis] = await interruptible(opened, signal);
+  const opened = openPair(servers, mariadb, (line) => progress.show(line));
+  const [source, target, redis] = await interruptible(Promise.all([opened.then(([one]) => one), opened.then(([, other]) => other), servers.redis()]), signal);
   await using _traces = await claim({ mysqls: [source, target], redis, prefix: PREFIX });
   progress.end(servers.how);
 
   progress.begin("data");
-  await fillShop(source.url, progress, signal);
+  await fillShop(source, progress, signal);
 
   progress.begin("start");
   const connections = { SRC: await createAccount(source, "source"), DST: await createAccount(target, "target") };
@@ -104,11 +105,25 @@ async function demo({ keep, logFolder, progress, signal }: DemoOptions): Promise
   return equal;
 }
 
-async function fillShop(url: string, progress: Progress, signal: AbortSignal): Promise<void> {
+/** Two MySQL servers; two of MariaDB where MySQL cannot be had, or where that was asked for. The report says which. */
+async function openPair(servers: Servers, mariadb: boolean, show: (line: string) => void): Promise<[MysqlServer, MysqlServer]> {
+  const pair = (flavor: Flavor) => Promise.all([servers.mysql({ name: "source", flavor }), servers.mysql({ name: "target", flavor })]);
+  if (mariadb) return await pair("mariadb");
+  try {
+    return await pair("mysql");
+  } catch (error) {
+    show(`${(error as Error).message}\nno MySQL here: trying MariaDB`);
+    return await pair("mariadb").catch((second: unknown) => {
+      throw new Error(`${(error as Error).message}\n${(second as Error).message}`, { cause: second });
+    });
+  }
+}
+
+async function fillShop({ url, flavor }: MysqlServer, progress: Progress, signal: AbortSignal): Promise<void> {
   const total = Object.values(ROWS).reduce((sum, rows) => sum + rows, 0);
   const connection = await createConnection(url);
   try {
-    await loadShop(connection, { signal, onProgress: (rows) => progress.show(`${count(rows)} rows`, rows / total) });
+    await loadShop(connection, { flavor, signal, onProgress: (rows) => progress.show(`${count(rows)} rows`, rows / total) });
   } finally {
     connection.destroy();
   }
@@ -125,11 +140,12 @@ function errorLines(error: unknown): string[] {
 
 const USAGE = `npm run demo [-- OPTIONS]
   --keep         leave everything running at the end, and say how to look at it and how to stop it
+  --mariadb      on MariaDB; without it only where MySQL cannot be had
   --logs FOLDER  write the logs of Drover's processes there`;
 
-function readOptions(): { keep: boolean; logs?: string | undefined } {
+function readOptions(): { keep: boolean; mariadb: boolean; logs?: string | undefined } {
   try {
-    const { values } = parseArgs({ options: { keep: { type: "boolean", default: false }, logs: { type: "string" }, help: { type: "boolean", default: false } } });
+    const { values } = parseArgs({ options: { keep: { type: "boolean", default: false }, mariadb: { type: "boolean", default: false }, logs: { type: "string" }, help: { type: "boolean", default: false } } });
     if (!values.help) return values;
     console.log(USAGE);
     process.exit(0);
@@ -144,7 +160,7 @@ const signal = interruption();
 const progress = new Progress({ stream: process.stderr, steps: STEPS });
 let exitCode = 1;
 try {
-  exitCode = (await demo({ keep: options.keep, logFolder: options.logs, progress, signal })) ? 0 : 1;
+  exitCode = (await demo({ keep: options.keep, mariadb: options.mariadb, logFolder: options.logs, progress, signal })) ? 0 : 1;
 } catch (error) {
   progress.close();
   const end = signal.aborted ? (signal.reason as Interrupted) : undefined;

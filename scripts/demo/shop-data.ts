@@ -1,20 +1,22 @@
 /** Fills the shop: the server makes the rows itself, from a sequence, so that nothing but statements crosses the wire. */
 import type { Connection } from "mysql2/promise";
 
-import { CREATE_STATEMENTS, PAGE_FIELDS, ROWS, SCHEMA, WAREHOUSES } from "./shop-schema.js";
+import type { Flavor } from "../servers/index.js";
+import { createStatements, PAGE_FIELDS, ROWS, SCHEMA, WAREHOUSES } from "./shop-schema.js";
 
 /** Rows per INSERT: a transaction of a size that a binlog cache holds in memory, and Ctrl-C does not wait long for one. */
 const SLICE = 10_000;
 
 export interface LoadOptions {
+  flavor: Flavor;
   signal: AbortSignal;
   onProgress: (rows: number) => void;
 }
 
 /** Creates and fills the shop on a server where it is not there yet. */
-export async function loadShop(connection: Connection, { signal, onProgress }: LoadOptions): Promise<void> {
-  for (const statement of CREATE_STATEMENTS) await connection.query(statement);
-  await connection.query(`SET SESSION cte_max_recursion_depth = ${SLICE + 1}`);
+export async function loadShop(connection: Connection, { flavor, signal, onProgress }: LoadOptions): Promise<void> {
+  for (const statement of createStatements(flavor)) await connection.query(statement);
+  await connection.query(`SET SESSION ${flavor === "mysql" ? "cte_max_recursion_depth" : "max_recursive_iterations"} = ${SLICE + 1}`);
   let rows = 0;
   for (const { table, columns, values } of CONTENTS) {
     for (let from = 1; from <= ROWS[table]; from += SLICE) {

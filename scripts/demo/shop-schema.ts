@@ -4,6 +4,8 @@
  * unique key whose values change hands, a foreign key, a generated column.
  */
 
+import type { Flavor } from "../servers/index.js";
+
 export const SCHEMA = "shop";
 
 export const WAREHOUSES = ["Berlin", "Łódź", "São Paulo", "東京"] as const;
@@ -16,9 +18,15 @@ export const TABLE_NAMES = Object.keys(ROWS) as TableName[];
 /** Beside its key and its two large values, a page has this many columns of text. */
 export const PAGE_FIELDS = Array.from({ length: 48 }, (_, i) => `field_${String(i + 1).padStart(2, "0")}`);
 
+/** Each family's own newest collation. */
+const COLLATION: Record<Flavor, string> = { mysql: "utf8mb4_0900_ai_ci", mariadb: "utf8mb4_unicode_520_ci" };
+
+export function createStatements(flavor: Flavor): readonly string[] {
+  return [`CREATE DATABASE ${SCHEMA} DEFAULT CHARACTER SET utf8mb4 COLLATE ${COLLATION[flavor]}`, ...CREATE_TABLES];
+}
+
 /** In an order that the foreign key allows. */
-export const CREATE_STATEMENTS: readonly string[] = [
-  `CREATE DATABASE ${SCHEMA} DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci`,
+const CREATE_TABLES: readonly string[] = [
 
   `CREATE TABLE ${SCHEMA}.customer (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,

@@ -21,7 +21,7 @@ function peakMemory(pid: number): number | null {
 it("a table of rows of 1 MiB: chunks and batches are cut by bytes, and the worker's memory is bounded (case 25)", async () => {
   await ensureBuilt();
   await using ctx = await testContext({ allowedKey: () => true });
-  const rows = 160;
+  const rows = 64;
   const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<${rows}) SELECT i, REPEAT(CHAR(65 + i % 26), ${MIB}), i FROM n`;
   await ctx.source.query(`CREATE TABLE ${ctx.schema}.big (id INT PRIMARY KEY, body LONGBLOB, n INT); INSERT INTO ${ctx.schema}.big ${numbers}`);
   const worker = new WorkerProcess({ env: ctx.env });
@@ -30,14 +30,14 @@ it("a table of rows of 1 MiB: chunks and batches are cut by bytes, and the worke
     await client.startMigration(shopSpec(ctx), { timeout: 60_000 });
     const { tables } = await client.waitFor("shop", "streaming", { timeout: 120_000 });
     expect(tables[0]?.chunksDone).toBeGreaterThanOrEqual(rows / 16);
-    await ctx.source.query(`UPDATE ${ctx.schema}.big SET body=REPEAT('z', ${MIB} + n), n=-n WHERE id<=60`);
+    await ctx.source.query(`UPDATE ${ctx.schema}.big SET body=REPEAT('z', ${MIB} + n), n=-n WHERE id<=20`);
     await client.waitFor("shop", "caught-up", { timeout: 120_000 });
     const sums = `SELECT COUNT(*) AS n, SUM(LENGTH(body)) AS bytes, SHA2(GROUP_CONCAT(SHA2(body, 256) ORDER BY id), 256) AS hash FROM ${ctx.schema}.big`;
     await Promise.all([ctx.source, ctx.target].map((side) => side.query("SET SESSION group_concat_max_len=1000000")));
     expect(await ctx.target.query(sums)).toEqual(await ctx.source.query(sums));
     const peak = peakMemory(worker.pid);
-    // 160 MiB of rows were copied and 120 MiB of images followed; four chunks at a time are 32 MiB in the spec's default.
-    if (peak !== null) expect(peak).toBeLessThan(600);
+    // Four chunks at a time, each of 8 MiB, read into buffers and sent: 277 MiB were measured, also with 80 rows and more.
+    if (peak !== null) expect(peak).toBeLessThan(420);
   } finally {
     await client.close();
     await worker.stop();
@@ -46,9 +46,9 @@ it("a table of rows of 1 MiB: chunks and batches are cut by bytes, and the worke
 
 it("generated columns of both kinds, invisible columns and a generated invisible primary key (case 26)", async () => {
   await using scene = await DdlScene.start({
-    before: `CREATE TABLE gen (id INT PRIMARY KEY, a VARCHAR(20), s VARCHAR(50) AS (CONCAT(a, '-', id)) STORED, v INT AS (id * 2) VIRTUAL, w INT AS (CAST(a AS SIGNED)) STORED, hidden INT INVISIBLE DEFAULT 5, b INT, UNIQUE KEY (s), KEY (v));
+    before: `SET SESSION sql_mode=''; CREATE TABLE gen (id INT PRIMARY KEY, a VARCHAR(20), s VARCHAR(50) AS (CONCAT(a, '-', id)) STORED, v INT AS (id * 2) VIRTUAL, w INT AS (CAST(a AS SIGNED)) STORED, hidden INT INVISIBLE DEFAULT 5, b INT, UNIQUE KEY (s), KEY (v));
       INSERT INTO gen (id, a, hidden, b) VALUES (1, '12', 7, 1), (2, '', NULL, 2), (3, NULL, 9, 3);
-      SET SESSION sql_mode=''; INSERT INTO gen (id, a, hidden, b) WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i+1 FROM n WHERE i<400) SELECT i, CONCAT('no number ', i), i, i FROM n;
+      INSERT INTO gen (id, a, hidden, b) WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i+1 FROM n WHERE i<400) SELECT i, CONCAT('no number ', i), i, i FROM n;
       SET SESSION sql_generate_invisible_primary_key=1; CREATE TABLE gipk (a INT, b VARCHAR(10)); SET SESSION sql_generate_invisible_primary_key=0; INSERT INTO gipk (a, b) VALUES (1, 'x'), (1, 'x'), (2, 'y')`,
   });
   await scene.streaming();

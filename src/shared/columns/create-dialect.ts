@@ -23,14 +23,11 @@ export function translateItem(item: string, from: Family, to: Family): string | 
 /** The table's options. */
 export function translateTail(tail: string, from: Family, to: Family): string {
   if (from === to || to === "mariadb") return tail;
-  // A comment may hold the same words.
-  const comment = blankQuoted(tail).search(/ COMMENT=/);
-  const end = comment < 0 ? tail.length : comment;
-  return tail.slice(0, end).replace(STORAGE_OPTIONS, "") + tail.slice(end);
+  return tail.replace(STORAGE_OPTION_OR_STRING, (found) => (found.startsWith("'") ? found : ""));
 }
 
-/** MariaDB's options about how a table lies on disk; they come before the comment. */
-const STORAGE_OPTIONS = / (?:`?(?:PAGE_COMPRESSED|PAGE_COMPRESSION_LEVEL|ENCRYPTED|ENCRYPTION_KEY_ID)`?|PAGE_CHECKSUM|TRANSACTIONAL)=(?:\w+|'\w*')/gi;
+/** MariaDB's options about how a table lies on disk; and strings, in which the same words may stand. */
+const STORAGE_OPTION_OR_STRING = / `?(?:PAGE_COMPRESSED|PAGE_COMPRESSION_LEVEL|ENCRYPTED|ENCRYPTION_KEY_ID|PAGE_CHECKSUM|TRANSACTIONAL)`?=(?:\w+|'\w*')|'(?:[^'\\]|\\.|'')*'/gis;
 
 function itemForMariaDb(item: string): string | null {
   // There a constraint that is not enforced does not exist: it would refuse rows that the source has.

@@ -54,6 +54,8 @@ function isJsonText(json: ColumnDefinition, text: ColumnDefinition): boolean {
 function plainType(column: ColumnDefinition): string {
   if (/^(enum|set)$/.test(column.dataType)) return column.columnType;
   let type = column.columnType.toLowerCase().replace(/\s+/g, " ").replace(/^geomcollection\b/, "geometrycollection");
+  // MariaDB's COMPRESSED is about the disk.
+  type = type.replace(/ \/\*m!\d+ compressed\*\//, "");
   if (/zerofill/.test(type)) type = type.replace(" zerofill", "");
   return type.replace(/^((?:tiny|small|medium|big)?int|year)\(\d+\)/, "$1");
 }

@@ -8,6 +8,7 @@
  *
  * A row that is not there stops the migration: somebody else has written to the target.
  */
+import { writtenAs } from "../../shared/columns/create-dialect.js";
 import { NO_KEY_MARK } from "../../shared/backlog/no-key-mark.js";
 import type { TransactionChanges } from "../../shared/backlog/batch.js";
 import { columnType } from "../../shared/columns/column-types.js";
@@ -69,7 +70,7 @@ class RowWriter {
   constructor(session: Session, table: MigrationTable) {
     this.session = session;
     this.table = table;
-    this.inserts = new ReplaceWriter(table.definition, table.target, { maxBytes: statementBytes(session), maxRows: INSERT_ROWS, verb: "INSERT" });
+    this.inserts = new ReplaceWriter(writtenAs(table.definition, session.isMariaDb ? "mariadb" : "mysql"), table.target, { maxBytes: statementBytes(session), maxRows: INSERT_ROWS, verb: "INSERT" });
   }
 
   async add(row: Buffer): Promise<void> {
