@@ -9,8 +9,10 @@ import type { z } from "zod";
 import { BacklogChain, type BacklogSize } from "../../shared/backlog/chain.js";
 import type { controlJobs, ControlJobName } from "../../shared/contracts/jobs.js";
 import { DroverError, abortedError } from "../../shared/errors.js";
+import type { Finding } from "../../shared/preflight/finding.js";
 import { decodeJobError } from "../../shared/job-error.js";
 import { DEFAULT_JOB_OPTIONS, openRedis } from "../../shared/queues.js";
+import { checkRedis } from "./redis-check.js";
 import { openProducerRedis, redisAnswer } from "./redis-answer.js";
 
 /** How long a worker may take to answer a command, in milliseconds. */
@@ -48,6 +50,11 @@ export class CommandChannel {
     this.prefix = options.prefix;
     this.telemetry = options.telemetry;
     this.redis = openProducerRedis(options.redisUrl);
+  }
+
+  /** What of Redis stands in a migration's way. */
+  async check(backlogBytes: number): Promise<Finding[]> {
+    return await checkRedis({ redis: this.redis, url: this.redisUrl, prefix: this.prefix, backlogBytes });
   }
 
   /** Enqueues a command. @throws DroverError REDIS_UNAVAILABLE */
@@ -172,7 +179,7 @@ export class CommandChannel {
   }
 
   private ask<T>(work: () => Promise<T>): Promise<T> {
-    return redisAnswer(this.redisUrl, work);
+    return redisAnswer(this.redis, this.redisUrl, work);
   }
 }
 

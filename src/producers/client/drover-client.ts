@@ -44,7 +44,9 @@ export class DroverClient {
   /** What stands in the way of a migration, and what to know before it; nothing is changed. @throws DroverError SPEC_INVALID */
   async check(specInput: MigrationSpecInput, options: CallOptions = {}): Promise<Finding[]> {
     const view = await this.view();
-    return await view.preflight(parseMigrationSpec(specInput), view.signal(options.signal));
+    const spec = parseMigrationSpec(specInput);
+    const [redis, servers] = await Promise.all([this.channel.check(spec.options.backlogBytes), view.preflight(spec, view.signal(options.signal))]);
+    return [...redis, ...servers];
   }
 
   /**

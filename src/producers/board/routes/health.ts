@@ -6,7 +6,7 @@ import type { BoardPlugin } from "../plugin.js";
 export const healthPlugin: BoardPlugin = (scope, { config, redis }) => {
   scope.get("/healthz", { config: { open: true } }, async (_request, reply) => {
     try {
-      await redisAnswer(config.redisUrl, () => redis.ping());
+      await redisAnswer(redis, config.redisUrl, () => redis.ping());
       return { ok: true };
     } catch (error) {
       // Open to everybody, so the code only.

@@ -19,7 +19,7 @@ function connectionFindings(context: PreflightContext, name: string): Finding[] 
   if (LOGIN_REFUSED.has(error.errno ?? 0))
     return [failure("connection-login", `${error.message}: ${host}:${port} does not let the user ${user} in`, `correct user, password and ssl in ${variable}, or create the user on that server (docs/grants.md)`)];
   if (error.code !== "CONNECTION_LOST") return [failure("connection-refused", withName(error, name), "see what the server's error means, and run the check again")];
-  return [failure("connection-failed", `${withName(error, name)} (${host}:${port})`, `see that the server runs and can be reached from here, and that host, port and ssl in ${variable} are right`)];
+  return [failure("connection-failed", error.message.includes(`${host}:${port}`) ? withName(error, name) : `${withName(error, name)} (${host}:${port})`, `see that the server runs and can be reached from here, and that host, port and ssl in ${variable} are right`)];
 }
 
 /** Wrong password, unknown database, host not allowed, host blocked, TLS demanded, account locked, password expired. */
