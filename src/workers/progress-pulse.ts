@@ -5,11 +5,11 @@ import type { EngineContext, MigrationRef } from "./context.js";
 const INTERVAL = 5_000;
 
 /** Runs `work` and records progress every few seconds meanwhile. A target that cannot be told so will fail the work itself. */
-export async function withPulse<T>(context: EngineContext, ref: MigrationRef, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function withPulse<T>(context: EngineContext, ref: MigrationRef, signal: AbortSignal, work: () => Promise<T>, interval = INTERVAL): Promise<T> {
   const { connections, state } = context;
   const pulse = setInterval(() => {
     connections.use(ref.target, "target", signal, (session) => state.migrations.recordProgress(session, ref.migration)).catch(() => undefined);
-  }, INTERVAL);
+  }, interval);
   try {
     return await work();
   } finally {

@@ -5,14 +5,14 @@ import { positionCovers } from "../../shared/mysql/position.js";
 import type { ChunkTotals } from "../../shared/state/chunks.js";
 import type { Fence } from "../../shared/state/fence.js";
 import { WORKING_PHASES, type Migration } from "../../shared/state/migrations.js";
-import type { MigrationTable } from "../../shared/state/tables.js";
+import type { TableProgress } from "../../shared/state/tables.js";
 
 /** Progress is recorded at least this often while work goes on, with a margin; milliseconds. */
 const STUCK_AFTER = 15_000;
 /** An apply rate older than this is not one of now; milliseconds. */
 const RATE_LIFE = 10_000;
 
-export function tableStatus(table: MigrationTable, totals: ChunkTotals | undefined): TableStatus {
+export function tableStatus(table: TableProgress, totals: ChunkTotals | undefined): TableStatus {
   const rowsCopied = totals?.rows ?? 0;
   const copied = table.phase === "copied" || table.phase === "indexing";
   return {

@@ -111,7 +111,7 @@ export class StatusReader {
     try {
       return await this.connections.use(found.target, "target", AbortSignal.any([signal, limit]), async (session) => {
         const migration = await state.migrations.require(session, id);
-        const tables = await state.tables.list(session, id);
+        const tables = await state.tables.progress(session, id);
         const totals = new Map((await state.chunks.totals(session, id)).map((t) => [t.table, t]));
         const fence = await state.fence.read(session, id);
         const copyRate = migration.phase === "copying" ? await state.chunks.rate(session, id) : 0;

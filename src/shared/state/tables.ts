@@ -33,6 +33,9 @@ export interface MigrationTable {
   rowsEstimated: number;
 }
 
+/** A table without its definition, which is nearly all of its bytes: what is asked of all tables every second. */
+export type TableProgress = Pick<MigrationTable, "number" | "source" | "target" | "phase" | "planned" | "generation" | "rowsEstimated">;
+
 const COLUMNS = `number, source_schema, source_table, target_schema, target_table, where_filter, definition, start_position, phase, planned,
   ${hexOf("planned_to")}, ${hexOf("last_key")}, deferred_indexes, overlay, generation, copied_position, rows_estimated` as ByteSql;
 
@@ -54,6 +57,12 @@ export class TableStore {
 
   async list(session: Session, migration: string): Promise<MigrationTable[]> {
     return (await session.rows(sql`SELECT ${COLUMNS} FROM ${this.table} WHERE migration=${id(migration)} ORDER BY number`)).map(tableOf);
+  }
+
+  async progress(session: Session, migration: string): Promise<TableProgress[]> {
+    const rows = await session.rows(sql`SELECT number, source_schema, source_table, target_schema, target_table, phase, planned, generation, rows_estimated
+      FROM ${this.table} WHERE migration=${id(migration)} ORDER BY number`);
+    return rows.map(progressOf);
   }
 
   /** Null for a table that has left the migration: it was dropped on the source. */
@@ -127,22 +136,28 @@ export class TableStore {
   }
 }
 
-function tableOf(row: TextRecord): MigrationTable {
+function progressOf(row: TextRecord): TableProgress {
   return {
     number: numberOf(row, "number"),
     source: { schema: textOf(row, "source_schema"), table: textOf(row, "source_table") },
     target: { schema: textOf(row, "target_schema"), table: textOf(row, "target_table") },
+    phase: textOf(row, "phase") as TablePhase,
+    planned: row["planned"] === "1",
+    generation: numberOf(row, "generation"),
+    rowsEstimated: numberOf(row, "rows_estimated"),
+  };
+}
+
+function tableOf(row: TextRecord): MigrationTable {
+  return {
+    ...progressOf(row),
     where: row["where_filter"] ?? null,
     definition: JSON.parse(textOf(row, "definition")) as TableDefinition,
     startPosition: textOf(row, "start_position"),
-    phase: textOf(row, "phase") as TablePhase,
-    planned: row["planned"] === "1",
     plannedTo: blobOf(row, "planned_to"),
     lastKey: blobOf(row, "last_key"),
     deferredIndexes: JSON.parse(textOf(row, "deferred_indexes")) as string[],
     overlay: row["overlay"] === "1",
-    generation: numberOf(row, "generation"),
     copiedPosition: row["copied_position"] ?? null,
-    rowsEstimated: numberOf(row, "rows_estimated"),
   };
 }

@@ -179,10 +179,13 @@ class Applier {
   private async currentScope(signal: AbortSignal): Promise<Scope> {
     if (this.scope !== null && Date.now() - this.scope.readAt < PHASE_INTERVAL) return this.scope;
     const { connections, state } = this.context;
+    const known = this.scope;
     this.scope = await connections.use(this.ref.target, "target", signal, async (session) => {
       // Definitions change together with the fence: read after it they are never older than it.
       const fence = await state.fence.require(session, this.ref.migration);
       const migration = await state.migrations.require(session, this.ref.migration);
+      // And they are the same as long as nobody else has moved the fence: there may be thousands.
+      if (known !== null && known.fence.epoch === fence.epoch && known.fence.seq === fence.seq) return { ...known, migration, fence, readAt: Date.now() };
       const tables = await state.tables.list(session, this.ref.migration);
       return { migration, fence, tables: new Map(tables.map((table) => [table.number, table])), readAt: Date.now() };
     });

@@ -9,7 +9,7 @@ import { executedPosition, positionCovers } from "../../shared/mysql/position.js
 import type { Session } from "../../shared/mysql/session.js";
 import type { ChunkTotals } from "../../shared/state/chunks.js";
 import type { Migration } from "../../shared/state/migrations.js";
-import type { MigrationTable } from "../../shared/state/tables.js";
+import type { TableProgress } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { restartTable } from "../ddl/restart-table.js";
 import { carryAfterCopy } from "../objects/carry-after-copy.js";
@@ -52,12 +52,12 @@ async function openWindow(context: EngineContext, session: Session, ref: Migrati
 
 async function advanceCopy(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<JobRequest[]> {
   const { connections, state } = context;
-  const before = await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
+  const before = await connections.use(ref.target, "target", signal, (session) => state.tables.progress(session, ref.migration));
   // Tables that start over, and were not created anew yet. One that is missing on the source waits for the tail to see why.
   for (const table of before) if (table.phase === "pending") await restartTable(context, ref, table.number, signal);
   let open = 0;
   const needed = await connections.use(ref.target, "target", signal, async (session) => {
-    const tables = await state.tables.list(session, ref.migration);
+    const tables = await state.tables.progress(session, ref.migration);
     const fence = await state.fence.require(session, ref.migration);
     const totals = new Map((await state.chunks.totals(session, ref.migration)).map((t) => [t.table, t]));
     const jobs: JobRequest[] = [];
@@ -86,14 +86,14 @@ async function endCopy(context: EngineContext, ref: MigrationRef, migration: Mig
   const { connections, state } = context;
   return await connections.transaction(ref.target, "target", signal, async (session) => {
     await state.fence.require(session, ref.migration, "update");
-    const tables = await state.tables.list(session, ref.migration);
+    const tables = await state.tables.progress(session, ref.migration);
     if (tables.some((table) => table.phase !== "copied")) return false;
     return await state.migrations.changePhase(session, ref.migration, ["copying"], migration.spec.mode === "copy" ? "completed" : "catching-up");
   });
 }
 
 /** What a table needs beside its chunk jobs: to be planned further, or its indexes. */
-function tableJob(ref: MigrationRef, table: MigrationTable, totals: ChunkTotals | undefined): JobRequest | null {
+function tableJob(ref: MigrationRef, table: TableProgress, totals: ChunkTotals | undefined): JobRequest | null {
   if (table.phase === "copied" || table.phase === "pending") return null;
   const waiting = (totals?.total ?? 0) - (totals?.done ?? 0);
   if (!table.planned) return waiting < PLAN_AHEAD / 2 ? requests.plan(ref, table.number) : null;

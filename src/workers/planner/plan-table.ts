@@ -56,6 +56,8 @@ export async function planTable(context: EngineContext, ref: MigrationRef, numbe
       const first = await state.chunks.nextNumber(session, ref.migration, number);
       await state.chunks.add(session, ref.migration, number, first, cut.ranges);
     });
+    // Thousands of tables may be planned before the first chunk is copied.
+    await connections.use(ref.target, "target", signal, (session) => state.migrations.recordProgress(session, ref.migration));
   }
 }
 

@@ -5,6 +5,8 @@
  */
 import { readTableDefinition } from "../../shared/columns/read-table.js";
 import { sameShape } from "../../shared/columns/same-shape.js";
+import type { MigrationSpec } from "../../shared/contracts/spec.js";
+import type { TableDefinition } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
 import { executedPosition } from "../../shared/mysql/position.js";
@@ -15,9 +17,15 @@ import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { withDdlLock } from "../ddl/ddl-lock.js";
+import { withPulse } from "../progress-pulse.js";
 import { isGone } from "./present-table.js";
 import { readSourceTable } from "./source-table.js";
 import { ensureTargetSchema, prepareTarget } from "./target-table.js";
+
+/** Tables that are created under one DDL lock: another worker that waits for it meanwhile should not give up. */
+const PORTION = 50;
+/** Sessions that read definitions at the same time. */
+const READERS = 4;
 
 export async function prepareMigration(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<void> {
   const { connections, state } = context;
@@ -25,7 +33,10 @@ export async function prepareMigration(context: EngineContext, ref: MigrationRef
   if (tables.length === 0) {
     tables = await recordTables(context, ref, migration, signal);
   }
-  for (const table of tables) if (table.phase === "pending") await createTarget(context, ref, migration, table.number, signal);
+  const pending = tables.filter((table) => table.phase === "pending").map((table) => table.number);
+  await withPulse(context, ref, signal, async () => {
+    for (let i = 0; i < pending.length; i += PORTION) await createTargets(context, ref, migration, pending.slice(i, i + PORTION), signal);
+  });
   const next = migration.spec.mode === "follow" ? "catching-up" : "copying";
   await connections.use(ref.target, "target", signal, (session) => state.migrations.changePhase(session, ref.migration, ["planning"], next));
 }
@@ -33,30 +44,29 @@ export async function prepareMigration(context: EngineContext, ref: MigrationRef
 async function recordTables(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<MigrationTable[]> {
   const { connections, state } = context;
   const { spec } = migration;
-  const { start, tables } = await connections.use(spec.source, "source", signal, async (source) => {
+  const { start, selected } = await connections.use(spec.source, "source", signal, async (source) => {
     // P0 comes before every definition and every chunk read: what happens after it is followed (I2).
     const position = spec.startPosition ?? (await executedPosition(source));
     if (spec.mode !== "copy") await requireNoPreparedTransactions(context, spec.source, signal);
-    const selected = await resolveTables(source, spec);
-    if (selected.problems.length > 0)
-      throw new DroverError("PREFLIGHT_FAILED", selected.problems.map((p) => p.message).join("; "), { problems: selected.problems });
-    const found: MigrationTable[] = [];
-    for (const [i, { source: name, target, where }] of selected.tables.entries()) {
-      const { definition, startPosition } = await readSourceTable(source, name).catch((error: unknown) => {
-        // Dropped since it was listed: the list is read again, and says so where the spec names the table.
-        throw isGone(error) ? new DroverError("TABLE_CHANGED", `${name.schema}.${name.table} was dropped or renamed while the tables were read`, { cause: error }) : error;
-      });
-      const problem = keyProblem(spec, definition, where, source.isMariaDb);
-      if (problem !== null) throw new DroverError("PREFLIGHT_FAILED", problem.message, { cure: problem.cure });
-      found.push({
-        number: i + 1, source: name, target, where, definition,
-        // With mode `follow` the rows are there already, as of the start position.
-        startPosition: spec.mode === "follow" ? position : startPosition,
-        phase: "pending", planned: false, plannedTo: null, lastKey: null, deferredIndexes: [], overlay: false, generation: 0, copiedPosition: null,
-        rowsEstimated: definition.rowsEstimated,
-      });
-    }
-    return { start: position, tables: found };
+    return { start: position, selected: await resolveTables(source, spec) };
+  });
+  if (selected.problems.length > 0)
+    throw new DroverError("PREFLIGHT_FAILED", selected.problems.map((p) => p.message).join("; "), { problems: selected.problems });
+  const tables: MigrationTable[] = [];
+  await inLanes(context, spec.source, selected.tables, signal, async (session, { source: name, target, where }, i) => {
+    const { definition, startPosition } = await readSourceTable(session, name).catch((error: unknown) => {
+      // Dropped since it was listed: the list is read again, and says so where the spec names the table.
+      throw isGone(error) ? new DroverError("TABLE_CHANGED", `${name.schema}.${name.table} was dropped or renamed while the tables were read`, { cause: error }) : error;
+    });
+    const problem = keyProblem(spec, definition, where, session.isMariaDb);
+    if (problem !== null) throw new DroverError("PREFLIGHT_FAILED", problem.message, { cure: problem.cure });
+    tables[i] = {
+      number: i + 1, source: name, target, where, definition,
+      // With mode `follow` the rows are there already, as of the start position.
+      startPosition: spec.mode === "follow" ? start : startPosition,
+      phase: "pending", planned: false, plannedTo: null, lastKey: null, deferredIndexes: [], overlay: false, generation: 0, copiedPosition: null,
+      rowsEstimated: definition.rowsEstimated,
+    };
   });
   await connections.transaction(ref.target, "target", signal, async (session) => {
     await state.fence.create(session, ref.migration, start);
@@ -76,6 +86,27 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
   return await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
 }
 
+/** Every item once, by several sessions of a server. The first error ends all of them. */
+async function inLanes<T>(context: EngineContext, server: string, items: readonly T[], signal: AbortSignal, work: (session: Session, item: T, index: number) => Promise<void>): Promise<void> {
+  const queue = items.entries();
+  let failed = false;
+  const lane = () =>
+    context.connections.use(server, "source", signal, async (session) => {
+      try {
+        for (const [i, item] of queue) {
+          if (failed) return;
+          await work(session, item, i);
+        }
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    });
+  const lanes = await Promise.allSettled(Array.from({ length: Math.min(READERS, items.length) }, lane));
+  const broken = lanes.find((result) => result.status === "rejected");
+  if (broken) throw broken.reason;
+}
+
 /**
  * Rows of an XA transaction stand in the binlog where it was prepared, and become visible where it is committed: one that is
  * prepared before P0 and committed after it would be seen neither by a chunk read nor by the follow. The look comes after P0:
@@ -91,28 +122,37 @@ async function requireNoPreparedTransactions(context: EngineContext, source: str
     throw new DroverError("SERVER_BUSY", `${source}: ${prepared.length} prepared XA transactions wait for their commit`, { cure: "commit or roll them back (XA RECOVER lists them); the migration begins by itself then" });
 }
 
-/** One worker at a time, and only while the table is `pending`: a turn of the reconciler may come while another one is at it. */
-async function createTarget(context: EngineContext, ref: MigrationRef, migration: Migration, number: number, signal: AbortSignal): Promise<void> {
+/** One worker at a time, and only tables that are `pending`: a turn of the reconciler may come while another one is at it. */
+async function createTargets(context: EngineContext, ref: MigrationRef, { spec }: Migration, numbers: readonly number[], signal: AbortSignal): Promise<void> {
   const { connections, state } = context;
-  const { spec } = migration;
   await withDdlLock(context, ref, signal, async (session) => {
-    const { phase } = await state.migrations.require(session, ref.migration);
-    const table = await state.tables.require(session, ref.migration, number);
-    // Paused, stopped or removed while it was being planned: nothing may be created or dropped any more.
-    if (phase !== "planning" || table.phase !== "pending") return;
-    const record = (change: Partial<MigrationTable>) => recordCreated(context, ref, { ...table, ...change }, signal);
-    await connections.use(spec.source, "source", signal, (source) => ensureTargetSchema(source, session, table.source.schema, table.target.schema));
-    if (spec.mode === "follow") {
-      // The target's table is as of the start position, its shape too; the source's may have been altered since.
-      const present = await readTableDefinition(session, table.target.schema, table.target.table);
-      if (present === null)
-        throw new DroverError("PREFLIGHT_FAILED", `the target table ${table.target.schema}.${table.target.table} does not exist`, { cure: "mode follow needs the tables as of the start position; copy them first" });
-      return await record({ definition: { ...present, ...table.source }, phase: "copied", planned: true });
+    const schemas = new Set<string>();
+    for (const number of numbers) {
+      const { phase } = await state.migrations.require(session, ref.migration);
+      const table = await state.tables.require(session, ref.migration, number);
+      // Paused, stopped or removed while it was being planned: nothing may be created or dropped any more.
+      if (phase !== "planning") return;
+      if (table.phase !== "pending") continue;
+      const schema = JSON.stringify([table.source.schema, table.target.schema]);
+      if (!schemas.has(schema)) await connections.use(spec.source, "source", signal, (source) => ensureTargetSchema(source, session, table.source.schema, table.target.schema));
+      schemas.add(schema);
+      await createTarget(context, ref, spec, session, table, signal);
     }
-    if (spec.options.existingTarget !== "replace") await requireSameShape(session, table);
-    const prepared = await prepareTarget(session, table, spec.options.existingTarget, (deferredIndexes) => record({ deferredIndexes }));
-    await record({ ...prepared, phase: "planning" });
   });
+}
+
+async function createTarget(context: EngineContext, ref: MigrationRef, spec: MigrationSpec, session: Session, table: MigrationTable, signal: AbortSignal): Promise<void> {
+  const record = (change: Partial<MigrationTable>) => recordCreated(context, ref, { ...table, ...change }, signal);
+  const present = await readTableDefinition(session, table.target.schema, table.target.table);
+  if (spec.mode === "follow") {
+    // The target's table is as of the start position, its shape too; the source's may have been altered since.
+    if (present === null)
+      throw new DroverError("PREFLIGHT_FAILED", `the target table ${table.target.schema}.${table.target.table} does not exist`, { cure: "mode follow needs the tables as of the start position; copy them first" });
+    return await record({ definition: { ...present, ...table.source }, phase: "copied", planned: true });
+  }
+  if (spec.options.existingTarget !== "replace") requireSameShape(table, present);
+  const prepared = await prepareTarget(session, table, present, spec.options.existingTarget, (deferredIndexes) => record({ deferredIndexes }));
+  await record({ ...prepared, phase: "planning" });
 }
 
 /** Under the fence's lock: a migration that was removed meanwhile must not come back by a row of its tables. */
@@ -125,9 +165,8 @@ async function recordCreated(context: EngineContext, ref: MigrationRef, table: M
 }
 
 /** The preflight has looked, if there was one: a bare job on the queue `control` comes without. */
-async function requireSameShape(session: Session, table: MigrationTable): Promise<void> {
+function requireSameShape(table: MigrationTable, present: TableDefinition | null): void {
   const { schema, table: name } = table.target;
-  const present = await readTableDefinition(session, schema, name);
   const problems = present === null ? [] : sameShape(table.definition, present);
   if (problems.length === 0) return;
   throw new DroverError("PREFLIGHT_FAILED", `the target table ${schema}.${name} does not fit the source's: ${problems.map((p) => p.message).join("; ")}`, { problems });

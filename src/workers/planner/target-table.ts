@@ -1,6 +1,6 @@
 /** Creates a target table, or takes the one that is there, as `existingTarget` says. Safe to run again after a crash. */
 import { createStatement } from "../../shared/columns/create-statement.js";
-import { readTableDefinition } from "../../shared/columns/read-table.js";
+import type { TableDefinition } from "../../shared/columns/table-definition.js";
 import type { MigrationOptions } from "../../shared/contracts/spec.js";
 import { DroverError } from "../../shared/errors.js";
 import { identifier, qualified, sql, textLiteral, utf8Sql, type ByteSql } from "../../shared/mysql/bytes.js";
@@ -16,6 +16,7 @@ export interface PreparedTarget {
 }
 
 /**
+ * @param present the target's table as it is; null when there is none
  * @param record called before the table is created, with the indexes that it is created without: a crash right after
  *   leaves an empty table that looks like any other
  * @throws DroverError PREFLIGHT_FAILED when the table has rows and `existingTarget` is `fail`
@@ -23,11 +24,11 @@ export interface PreparedTarget {
 export async function prepareTarget(
   session: Session,
   table: MigrationTable,
+  present: TableDefinition | null,
   existing: MigrationOptions["existingTarget"],
   record: (deferredIndexes: string[]) => Promise<void>,
 ): Promise<PreparedTarget> {
   const { target, definition } = table;
-  const present = await readTableDefinition(session, target.schema, target.table);
   if (present !== null) {
     const [row] = await session.rows(sql`SELECT EXISTS(SELECT 1 FROM ${qualified(target.schema, target.table)} LIMIT 1) AS filled`);
     const filled = row?.["filled"] === "1";
