@@ -8,6 +8,7 @@ export { QUEUE_NAMES, type QueueName } from "./queue-names.js";
 /** BullMQ forbids ":" in custom job ids; migration and diff ids have none, nor ".". */
 export const jobIds = {
   advance: (migration: string) => `advance.${migration}`,
+  cutover: (migration: string) => `cutover.${migration}`,
   plan: (migration: string, table: number) => `plan.${migration}.${table}`,
   chunk: (migration: string, table: number, chunk: number) => `chunk.${migration}.${table}.${chunk}`,
   index: (migration: string, table: number) => `index.${migration}.${table}`,

@@ -16,6 +16,9 @@ export type HookPoint =
   | "table:after-create"
   | "object:before-create"
   | "object:after-create"
+  | "cutover:step"
+  | "cutover:after-step"
+  | "cutover:undo"
   | "diff:before-record"
   | "diff:after-record";
 

@@ -4,6 +4,7 @@ import { Command } from "commander";
 import { addBoardCommand } from "./commands/board.js";
 import { addCheckCommand } from "./commands/check.js";
 import { addCompletionCommands } from "./commands/completion.js";
+import { addCutoverCommand } from "./commands/cutover.js";
 import { addDiffCommands } from "./commands/diff.js";
 import { addGrantsCommand } from "./commands/grants.js";
 import { addInitCommand } from "./commands/init.js";
@@ -61,6 +62,7 @@ function buildProgram(cli: Cli): Command {
   addWaitCommand(program, cli);
   addLifecycleCommands(program, cli);
   addDiffCommands(program, cli);
+  addCutoverCommand(program, cli);
   addWorkerCommand(program, cli);
   addBoardCommand(program, cli);
   addCompletionCommands(program, cli);

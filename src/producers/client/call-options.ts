@@ -1,4 +1,5 @@
 /** The options and results of the client's calls. */
+import type { CutoverReport } from "../../shared/contracts/cutover.js";
 import type { DiffReport } from "../../shared/contracts/diff.js";
 import type { MigrationStatus, Phase } from "../../shared/contracts/status.js";
 import type { Finding } from "../../shared/preflight/finding.js";
@@ -47,6 +48,13 @@ export interface ShowDiffOptions extends CallOptions {
 export interface RepairOptions extends WaitOptions, Pick<AnswerOptions, "onNoWorker"> {
   /** Only say what would be changed; default false. */
   dryRun?: boolean | undefined;
+}
+
+export interface CutoverCallOptions extends CallOptions, Pick<AnswerOptions, "onNoWorker"> {
+  /** Only look; default false. */
+  dryRun?: boolean | undefined;
+  /** Called with every report seen on the way. */
+  onReport?: ((report: CutoverReport) => void) | undefined;
 }
 
 export interface MigrationList {

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Telemetry } from "bullmq";
 import { z } from "zod";
 import { loadConfig, type Config } from "../../shared/config.js";
+import { cutoverOptions, type CutoverOptionsInput, type CutoverReport } from "../../shared/contracts/cutover.js";
 import type { DiffOptionsInput, DiffReport } from "../../shared/contracts/diff.js";
 import { diffOptions } from "../../shared/contracts/diff.js";
 import { migrationSpec, parseContract, parseMigrationSpec, type MigrationSpec, type MigrationSpecInput } from "../../shared/contracts/spec.js";
@@ -15,7 +16,7 @@ import { DroverError } from "../../shared/errors.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
 import { migrationConflict } from "../../shared/state/record-migration.js";
 import type { Finding } from "../../shared/preflight/finding.js";
-import type { CallOptions, MigrationList, RepairOptions, ShowDiffOptions, StartOptions, StartResult, WaitForDiffOptions, WaitForOptions } from "./call-options.js";
+import type { CallOptions, CutoverCallOptions, MigrationList, RepairOptions, ShowDiffOptions, StartOptions, StartResult, WaitForDiffOptions, WaitForOptions } from "./call-options.js";
 import { clientConfig, type DroverClientOptions } from "./client-options.js";
 import { CommandChannel, type AnswerOptions } from "./command-channel.js";
 import { newDiffId } from "./diff-id.js";
@@ -24,6 +25,9 @@ import { poll } from "./poll.js";
 import type { StateView } from "./state-view.js";
 import type { WaitPhase } from "./wait-phases.js";
 import { waitingStatus } from "./waiting-status.js";
+
+/** What putting back may take after a cut-over's own deadline, in milliseconds. */
+const CUTOVER_PATIENCE = 60_000;
 
 export class DroverClient {
   private readonly config: Config;
@@ -216,6 +220,43 @@ export class DroverClient {
     const view = await this.view();
     const signal = view.signal(options.signal);
     return await view.diffs.repair(await this.find(view, id, signal), diffId, signal);
+  }
+
+  /**
+   * Cuts a migration over to its target, and waits for the end. One that is under way is waited for.
+   * @returns the report: `completed`, or `failed` when everything was put back (`error` says why); with `dryRun` what stands in the way, and nothing is changed
+   * @throws DroverError PREFLIGHT_FAILED with all problems when something stands in the way; NOT_FOUND, NO_ANSWER
+   */
+  async cutover(id: string, cutoverOptionsInput: CutoverOptionsInput = {}, options: CutoverCallOptions = {}): Promise<CutoverReport> {
+    const { timeout } = parseContract(cutoverOptions, cutoverOptionsInput, "the cut-over's options");
+    const view = await this.view();
+    const signal = view.signal(options.signal);
+    const found = await this.find(view, id, signal);
+    const answer = await this.channel.send("cutover", { migration: id, target: found.target, dryRun: options.dryRun ?? false, options: cutoverOptionsInput }, { signal, onNoWorker: options.onNoWorker });
+    if (options.dryRun === true) return answer as CutoverReport;
+    return await poll(`the cut-over of migration ${id} did not end; it goes on when a worker runs`, { timeout: timeout + CUTOVER_PATIENCE, signal }, async () => {
+      const report = await view.cutovers.read(found, signal);
+      if (report === null) throw notFound(id, []);
+      options.onReport?.(report);
+      return report.state === "completed" || report.state === "failed" ? report : undefined;
+    });
+  }
+
+  /** The latest cut-over of a migration; null when there was none. @throws DroverError NOT_FOUND */
+  async showCutover(id: string, options: CallOptions = {}): Promise<CutoverReport | null> {
+    const view = await this.view();
+    const signal = view.signal(options.signal);
+    return await view.cutovers.read(await this.find(view, id, signal), signal);
+  }
+
+  /** Takes a cut-over back that is under way, and waits until that is done. @throws DroverError NOT_FOUND, WRONG_PHASE after the point of no return */
+  async abortCutover(id: string, options: AnswerOptions = {}): Promise<CutoverReport> {
+    await this.channel.send("cutover-abort", await this.reference(id, options), options);
+    const signal = (await this.view()).signal(options.signal);
+    return await poll(`the cut-over of migration ${id} was not taken back`, { timeout: CUTOVER_PATIENCE, signal }, async () => {
+      const report = await this.showCutover(id, { signal });
+      return report === null || report.state === "undoing" ? undefined : report;
+    });
   }
 
   /** Ends every connection; calls under way end with ABORTED. */

@@ -11,6 +11,7 @@ import { Connections } from "../../shared/mysql/connections.js";
 import { runPreflight, type Finding } from "../../shared/preflight/index.js";
 import { recordMigration } from "../../shared/state/record-migration.js";
 import { State } from "../../shared/state/state.js";
+import { CutoverReader } from "./cutover-reader.js";
 import { DiffReader } from "./diff-reader.js";
 import { MigrationFinder } from "./migration-finder.js";
 import { SourcePositions } from "./source-positions.js";
@@ -21,6 +22,7 @@ export class StateView {
   readonly sources: SourcePositions;
   readonly statuses: StatusReader;
   readonly diffs: DiffReader;
+  readonly cutovers: CutoverReader;
   private readonly config: Config;
   private readonly connections: Connections;
   private readonly state: State;
@@ -39,6 +41,7 @@ export class StateView {
     this.sources = new SourcePositions(connections);
     this.statuses = new StatusReader({ connections, state, sources: this.sources, backlog: options.backlog, workerPresent: options.workerPresent });
     this.diffs = new DiffReader({ connections, stateSchema: config.stateSchema });
+    this.cutovers = new CutoverReader({ connections, state });
   }
 
   async preflight(spec: MigrationSpec, signal: AbortSignal): Promise<Finding[]> {

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { connectionName, migrationId, migrationSpec, parseContract } from "./spec.js";
+import { cutoverOptions } from "./cutover.js";
 import { diffId, diffOptions } from "./diff.js";
 
 const migrationRef = { migration: migrationId, target: connectionName };
@@ -22,6 +23,12 @@ export const controlJobs = {
   "diff-repair": z.strictObject({ ...migrationRef, diffId, dryRun: z.boolean().default(false) }),
   /** Starts a new diff at every turn of a job scheduler; finished scheduled diffs beyond `keep` are deleted. */
   "diff-scheduled": z.strictObject({ ...migrationRef, keep: z.number().int().min(1).default(10), options: diffOptions.prefault({}) }),
+  /** Looks whether a migration can be cut over, and begins with it unless `dryRun`. */
+  cutover: z.strictObject({ ...migrationRef, dryRun: z.boolean().default(false), options: cutoverOptions.prefault({}) }),
+  /** Takes a cut-over back that has not come to its point of no return. */
+  "cutover-abort": z.strictObject(migrationRef),
+  /** Goes on with a cut-over. */
+  "cutover-advance": z.strictObject(migrationRef),
   /** Moves one migration on: plans, opens the window of chunk jobs, changes phase. */
   advance: z.strictObject(migrationRef),
   /** Compares the state schemas with the queues and heals the difference. */

@@ -97,6 +97,16 @@ function tableStatements(schema: ByteSql): ByteSql[] {
       adopted BOOL NOT NULL DEFAULT 0,
       created_at ${TIME} NOT NULL,
       PRIMARY KEY (migration, kind, target_schema, name)`),
+    create("cutovers", `
+      migration ${ID} PRIMARY KEY,
+      options ${TEXT} NOT NULL,
+      state ENUM('running','undoing','completed','failed') NOT NULL,
+      step VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+      facts ${TEXT} NOT NULL,
+      error ${TEXT} NULL,
+      started_at ${TIME} NOT NULL,
+      deadline ${TIME} NOT NULL,
+      completed_at ${TIME} NULL`),
     create("diffs", `
       migration ${ID},
       diff ${ID},

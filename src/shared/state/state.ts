@@ -2,6 +2,7 @@
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session } from "../mysql/session.js";
 import { ChunkStore } from "./chunks.js";
+import { CutoverStore } from "./cutovers.js";
 import { DdlJournalStore } from "./ddl-journal.js";
 import { FenceStore } from "./fence.js";
 import { MigrationStore } from "./migrations.js";
@@ -11,7 +12,7 @@ import { id } from "./values.js";
 
 /** Every table that holds rows of a migration, the migration's own row last. */
 
-const MIGRATION_TABLES = ["diff_rows", "diff_chunks", "diff_tables", "diffs", "chunks", "tables", "ddl_journal", "objects", "fence"];
+const MIGRATION_TABLES = ["diff_rows", "diff_chunks", "diff_tables", "diffs", "chunks", "tables", "ddl_journal", "objects", "cutovers", "fence"];
 
 export class State {
   readonly schema: string;
@@ -21,6 +22,7 @@ export class State {
   readonly fence: FenceStore;
   readonly ddlJournal: DdlJournalStore;
   readonly objects: ObjectStore;
+  readonly cutovers: CutoverStore;
 
   constructor(schema: string) {
     this.schema = schema;
@@ -30,6 +32,7 @@ export class State {
     this.fence = new FenceStore(schema);
     this.ddlJournal = new DdlJournalStore(schema);
     this.objects = new ObjectStore(schema);
+    this.cutovers = new CutoverStore(schema);
   }
 
   /** Deletes all that is known of a migration, in the caller's transaction. */

@@ -37,6 +37,7 @@ export async function resumeMigration(context: EngineContext, ref: MigrationRef,
   return await connections.transaction(ref.target, "target", signal, async (session) => {
     const migration = await state.migrations.require(session, ref.migration);
     if (WORKING_PHASES.includes(migration.phase)) return migration.phase;
+    await state.cutovers.requireNone(session, ref.migration);
     if (!(await state.migrations.changePhase(session, ref.migration, ["paused", "failed"], migration.resumePhase))) throw wrongPhase(ref, migration.phase, "resumed", "a migration that has ended is not taken up again: `drover remove ID`, then `drover start` it anew");
     await state.fence.bumpEpoch(session, ref.migration);
     await state.migrations.clearError(session, ref.migration);
@@ -57,6 +58,7 @@ export async function removeMigration(context: EngineContext, ref: MigrationRef,
   await connections.transaction(ref.target, "target", signal, async (session) => {
     const migration = await state.migrations.require(session, ref.migration);
     if (WORKING_PHASES.includes(migration.phase)) throw wrongPhase(ref, migration.phase, "removed while it works", "`drover stop ID` first, or `drover pause ID`");
+    await state.cutovers.requireNone(session, ref.migration);
     await state.removeMigration(session, ref.migration);
   });
   await chain.clear();
@@ -67,6 +69,7 @@ async function changePhase(context: EngineContext, ref: MigrationRef, from: read
   return await connections.transaction(ref.target, "target", signal, async (session: Session) => {
     const migration = await state.migrations.require(session, ref.migration);
     if (migration.phase === to) return to;
+    await state.cutovers.requireNone(session, ref.migration);
     if (!(await state.migrations.changePhase(session, ref.migration, from, to))) throw wrongPhase(ref, migration.phase, to, migration.phase === "failed" ? "it works no more as it is: `drover resume ID` takes it up again, `drover stop ID` ends it" : "it has ended already: `drover remove ID` forgets it");
     // Whatever is under way finds another epoch in the fence and undoes itself (I3).
     await state.fence.bumpEpoch(session, ref.migration);

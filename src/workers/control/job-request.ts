@@ -16,6 +16,7 @@ export interface JobRequest {
 
 export const requests = {
   advance: (ref: MigrationRef): JobRequest => ({ queue: "control", name: "advance", id: jobIds.advance(ref.migration), data: { ...ref } }),
+  cutover: (ref: MigrationRef): JobRequest => ({ queue: "control", name: "cutover-advance", id: jobIds.cutover(ref.migration), data: { ...ref } }),
   plan: (ref: MigrationRef, table: number): JobRequest => ({ queue: "copy", name: "plan", id: jobIds.plan(ref.migration, table), data: { ...ref, table } }),
   chunk: (ref: MigrationRef, table: number, chunk: number): JobRequest => ({
     queue: "copy", name: "chunk", id: jobIds.chunk(ref.migration, table, chunk), data: { ...ref, table, chunk },

@@ -7,6 +7,8 @@ export interface UnfinishedWork {
   migrations: { ref: MigrationRef; migration: Migration }[];
   /** Diffs that are pending or running, of migrations in whatever phase. */
   diffs: { ref: MigrationRef; diffId: string }[];
+  /** Migrations whose cut-over is under way, in whatever phase. */
+  cutovers: MigrationRef[];
 }
 
 /**
@@ -15,7 +17,7 @@ export interface UnfinishedWork {
  */
 export async function listUnfinished(context: EngineContext, unfinishedDiffs: DiffLister, signal: AbortSignal): Promise<UnfinishedWork> {
   const found = await Promise.all([...context.config.connections.keys()].map((name) => listOn(context, name, unfinishedDiffs, signal)));
-  return { migrations: found.flatMap((f) => f.migrations), diffs: found.flatMap((f) => f.diffs) };
+  return { migrations: found.flatMap((f) => f.migrations), diffs: found.flatMap((f) => f.diffs), cutovers: found.flatMap((f) => f.cutovers) };
 }
 
 export type DiffLister = (context: EngineContext, target: string, signal: AbortSignal) => Promise<{ migration: string; diffId: string }[]>;
@@ -26,17 +28,19 @@ async function listOn(context: EngineContext, target: string, unfinishedDiffs: D
     const migrations = await connections.use(target, "target", signal, async (session) =>
       (await readStateVersion(session, state.schema)) === null ? null : await state.migrations.list(session),
     );
-    if (migrations === null) return { migrations: [], diffs: [] };
+    if (migrations === null) return { migrations: [], diffs: [], cutovers: [] };
     // A server may be known under two names: only the one that the spec calls its target counts.
     const own = migrations.filter((migration) => migration.spec.target.toUpperCase() === target.toUpperCase());
     const names = new Set(own.map((migration) => migration.id));
     const diffs = await unfinishedDiffs(context, target, signal);
+    const cutovers = await connections.use(target, "target", signal, (session) => state.cutovers.unfinished(session));
     return {
       migrations: own.filter((m) => WORKING_PHASES.includes(m.phase)).map((migration) => ({ ref: { migration: migration.id, target }, migration })),
       diffs: diffs.filter((d) => names.has(d.migration)).map((d) => ({ ref: { migration: d.migration, target }, diffId: d.diffId })),
+      cutovers: cutovers.filter((id) => names.has(id)).map((migration) => ({ migration, target })),
     };
   } catch (error) {
     if (!signal.aborted) log.debug({ target, err: error }, "the state schema cannot be read now");
-    return { migrations: [], diffs: [] };
+    return { migrations: [], diffs: [], cutovers: [] };
   }
 }

@@ -142,7 +142,7 @@ export class ObjectCarrier {
   }
 }
 
-function dropStatement({ kind, schema, name }: ObjectName): ByteSql {
+export function dropStatement({ kind, schema, name }: ObjectName): ByteSql {
   return sql`DROP ${kind.toUpperCase() as ByteSql} IF EXISTS ${qualified(schema, name)}`;
 }
 

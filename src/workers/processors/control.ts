@@ -7,6 +7,7 @@ import { advanceMigration } from "../control/advance.js";
 import { pauseMigration, removeMigration, resumeMigration, startMigration, stopMigration } from "../control/commands.js";
 import { requests } from "../control/job-request.js";
 import { chainOf, type ProcessorContext } from "./context.js";
+import { cutoverCommands } from "./cutover-commands.js";
 import { diffCommands, type DiffCommandName } from "./diff-commands.js";
 import { ensureJobs, removeFailedJobs } from "./ensure-jobs.js";
 import { guarded, type JobFunction } from "./outcome.js";
@@ -57,6 +58,7 @@ export function createControlProcessor(context: ProcessorContext): JobFunction {
       await removeFailedJobs(context, ref.migration);
       return {};
     },
+    ...cutoverCommands(context),
     advance: (data, signal) => advance(parseJob(controlJobs, "advance", data), signal),
     reconcile: (_data, signal) => reconcile(context, signal),
   };

@@ -24,7 +24,7 @@ export async function reconcile(context: ProcessorContext, signal: AbortSignal):
   const unfinished = await listUnfinished(context, unfinishedDiffs, signal);
   await Promise.all([
     // As jobs of their own: a long planning of one must not keep the turn from the others.
-    ensureJobs(context, unfinished.migrations.map(({ ref }) => requests.advance(ref)), { replaceEnded: true }),
+    ensureJobs(context, [...unfinished.migrations.map(({ ref }) => requests.advance(ref)), ...unfinished.cutovers.map(requests.cutover)], { replaceEnded: true }),
     ...unfinished.diffs.map(({ ref, diffId }) => settleQuietly(context, () => ensureDiffJobs(context, ref, diffId, signal))),
   ]);
   const servers = new Set(unfinished.migrations.flatMap(({ ref, migration }) => [ref.target, migration.spec.source].map((name) => name.toUpperCase())));

@@ -1,0 +1,72 @@
+/** What a cut-over prints, made of what the state schema remembers. */
+import { CUTOVER_STEPS, type CutoverOptions, type CutoverReport, type CutoverStep } from "../contracts/cutover.js";
+import type { MigrationSpec } from "../contracts/spec.js";
+import type { Finding } from "../preflight/finding.js";
+import type { Cutover, CutoverFacts } from "./cutovers.js";
+
+type Plan = CutoverReport["plan"];
+
+/** The report of a cut-over that was begun. */
+export function cutoverReportOf(spec: MigrationSpec, cutover: Cutover): CutoverReport {
+  const { options, state, step, facts } = cutover;
+  return {
+    id: spec.id, state, ready: true, dryRun: false, options, problems: facts.findings,
+    plan: planOf(spec, options, state === "completed" ? null : step),
+    readOnly: facts.readOnlyBefore === null ? null : { before: facts.readOnlyBefore, undone: facts.readOnlyUndone },
+    position: { source: facts.sourcePosition, target: facts.targetPosition },
+    diffId: facts.diffId, notes: facts.notes,
+    next: state === "completed" ? nextSteps(spec, options, facts) : state === "failed" ? afterFailure(spec) : [],
+    error: cutover.error, startedAt: cutover.startedAt, deadline: cutover.deadline, completedAt: cutover.completedAt,
+  };
+}
+
+/** The report of a look. */
+export function checkedReport(spec: MigrationSpec, options: CutoverOptions, problems: Finding[]): CutoverReport {
+  const ready = problems.every((problem) => problem.severity !== "error");
+  return {
+    id: spec.id, state: "checked", ready, dryRun: true, options, problems, plan: planOf(spec, options, "catch-up", "pending"), readOnly: null, position: { source: null, target: null },
+    diffId: null, notes: [], next: [ready ? `drover cutover ${spec.id}` : "cure what stands in the way, and look again"], error: null, startedAt: null, deadline: null, completedAt: null,
+  };
+}
+
+/** The steps that the options ask for. */
+function planOf(spec: MigrationSpec, options: CutoverOptions, current: CutoverStep | null, now: "running" | "pending" = "running"): Plan {
+  const place = (step: CutoverStep) => CUTOVER_STEPS.indexOf(step);
+  return CUTOVER_STEPS.flatMap((step) => {
+    const does = describe(step, spec, options);
+    if (does === null) return [];
+    const state = current === null || place(step) < place(current) ? "done" : step === current ? now : "pending";
+    return [{ step, does, state }];
+  });
+}
+
+function describe(step: CutoverStep, spec: MigrationSpec, options: CutoverOptions): string | null {
+  const { source, target } = spec;
+  const kinds = spec.objects.filter((kind) => kind !== "events");
+  switch (step) {
+    case "catch-up": return `wait until ${target} is at most ${options.maxLag / 1000} s behind ${source}`;
+    case "read-only": return options.readOnly ? `make ${source} read-only (put back should anything below fail)` : null;
+    case "drain": return options.readOnly ? `wait until everything committed on ${source} is applied` : `wait until everything committed on ${source} is applied, and for a second without writes to its tables`;
+    case "diff": return options.diff ? "compare all tables" : null;
+    case "stop": return "stop following: from here on nothing writes to the target's tables";
+    case "objects": return kinds.length === 0 ? null : `create or refresh ${kinds.join(", ")} on ${target}`;
+    case "counters": return `carry AUTO_INCREMENT counters to ${target}`;
+    case "complete": return "end the migration; before this everything can be taken back";
+    case "events": return spec.objects.includes("events") ? `create events on ${target}` : null;
+    case "reverse": return options.reverse === null ? null : `start the migration ${options.reverse} from ${target} back to ${source}`;
+  }
+}
+
+function nextSteps(spec: MigrationSpec, options: CutoverOptions, facts: CutoverFacts): string[] {
+  const { source, target, id } = spec;
+  const steps = [`point the application to ${target}`];
+  if (spec.objects.includes("events")) steps.push(`disable the events on ${source}: those on ${target} act now`);
+  if (options.readOnly) steps.push(facts.readOnlyBefore === null ? `${source} was read-only already and stays so` : `${source} stays read-only; to lift it: SET GLOBAL super_read_only=OFF, read_only=OFF`);
+  if (options.reverse !== null) steps.push(`drover status ${options.reverse}: ${source} follows ${target}; to go back, cut that migration over`);
+  steps.push(`drover remove ${id} forgets the migration; rows stay`);
+  return steps;
+}
+
+function afterFailure(spec: MigrationSpec): string[] {
+  return [`nothing has changed: ${spec.target} follows ${spec.source} as before`, `remove the cause, then: drover cutover ${spec.id}`];
+}

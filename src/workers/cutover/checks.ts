@@ -1,0 +1,125 @@
+/** What stands in the way of a cut-over, all at once, each with its cure; and what to know before it. Changes nothing. */
+import type { CutoverOptions } from "../../shared/contracts/cutover.js";
+import type { Phase } from "../../shared/contracts/status.js";
+import { DroverError } from "../../shared/errors.js";
+import type { ByteSql } from "../../shared/mysql/bytes.js";
+import { executedPosition } from "../../shared/mysql/position.js";
+import { objectGrants } from "../../shared/preflight/checks/object-grants.js";
+import { objects } from "../../shared/preflight/checks/objects.js";
+import { readContext } from "../../shared/preflight/context.js";
+import { checkFailed, failure, warning, type Finding } from "../../shared/preflight/finding.js";
+import { blocking, runPreflight } from "../../shared/preflight/index.js";
+import { listDiffReports } from "../../shared/state/diff-report.js";
+import type { Fence } from "../../shared/state/fence.js";
+import type { Migration } from "../../shared/state/migrations.js";
+import type { MigrationTable } from "../../shared/state/tables.js";
+import type { EngineContext, MigrationRef } from "../context.js";
+import type { CheckScope } from "./check-scope.js";
+import { lagOf } from "./lag.js";
+import { readOnlyFindings } from "./read-only-checks.js";
+import { reverseSpec } from "./reverse.js";
+import { targetFindings } from "./target-checks.js";
+
+/** A diff that is older than this says little about now; milliseconds. */
+const DIFF_LIFE = 24 * 3_600_000;
+
+export interface CutoverSubject {
+  migration: Migration;
+  tables: MigrationTable[];
+  fence: Fence | null;
+}
+
+export async function checkCutover(context: EngineContext, ref: MigrationRef, { migration, tables, fence }: CutoverSubject, options: CutoverOptions, signal: AbortSignal): Promise<Finding[]> {
+  const { spec } = migration;
+  const findings = phaseFindings(migration);
+  const preflight = await readContext({ config: context.config, connections: context.connections, spec, stateSchema: context.state.schema, signal });
+  for (const [name, error] of preflight.unreachable) findings.push(failure("unreachable", `${name} does not answer: ${error.message}`, "see that it runs and that the connection's settings are right"));
+  if (preflight.source === null || preflight.target === null) return findings;
+  const scope: CheckScope = { context, ref, migration, tables, fence, options, preflight, signal };
+  for (const [name, check] of CHECKS) {
+    try {
+      findings.push(...(await check(scope)));
+    } catch (error) {
+      if (!(error instanceof DroverError) || error.kind === "aborted" || error.code === "CONNECTION_LOST") throw error;
+      findings.push(checkFailed(name, error));
+    }
+  }
+  return findings;
+}
+
+const CHECKS: readonly (readonly [string, (scope: CheckScope) => Finding[] | Promise<Finding[]>])[] = [
+  ["lag", lagFindings],
+  ["diffs", diffFindings],
+  ["read-only", readOnlyFindings],
+  ["target", targetFindings],
+  ["grants for objects", ({ preflight }) => objectGrants.run(preflight)],
+  ["objects", ({ preflight }) => objects.run(preflight)],
+  ["the migration back", reverseFindings],
+];
+
+const CURES: Record<Phase, string> = {
+  planning: "wait for it: drover wait ID --for streaming",
+  copying: "wait for it: drover wait ID --for streaming",
+  "catching-up": "wait for it: drover wait ID --for streaming",
+  streaming: "",
+  paused: "drover resume ID",
+  failed: "remove the cause, then: drover resume ID",
+  stopped: "it has ended for good; start another one",
+  completed: "nothing is left to do: it follows no more",
+};
+
+function phaseFindings({ id, phase, spec, error }: Migration): Finding[] {
+  const findings: Finding[] = [];
+  if (phase !== "streaming") findings.push(failure("phase", `migration ${id} is ${phase}, not streaming`, spec.mode === "copy" ? "a migration of mode copy ends by itself" : CURES[phase].replace("ID", id)));
+  if (error !== null) findings.push(failure("migration-error", `migration ${id} has an error: ${error.message}`, "wait until it is over, or remove its cause (drover status shows it)"));
+  return findings;
+}
+
+async function lagFindings({ context, migration, fence, options, signal }: CheckScope): Promise<Finding[]> {
+  const source = await context.connections.use(migration.spec.source, "source", signal, executedPosition);
+  const lag = lagOf(fence, source, Date.now());
+  // Before the first transaction it cannot be told: the cut-over itself waits until everything is applied.
+  if (lag === null || lag <= options.maxLag) return [];
+  return [failure("lag", `${migration.spec.target} is ${(lag / 1000).toFixed(1)} s behind ${migration.spec.source}, more than ${options.maxLag / 1000} s`, "wait until it has caught up, or allow more by --max-lag")];
+}
+
+async function diffFindings({ context, ref, migration, options, signal }: CheckScope): Promise<Finding[]> {
+  const diffs = await context.connections.use(ref.target, "target", signal, (session) => listDiffReports(session, context.state.schema, ref.migration));
+  const last = diffs.find((diff) => diff.state === "completed");
+  const again = `compare once more: drover diff start ${migration.id} --wait`;
+  if (last?.hasMismatch === true) return [failure("diff-mismatch", `the last diff (${last.diffId}) found differences`, `drover diff show ${migration.id}, drover diff repair ${migration.id} ${last.diffId}, then ${again}`)];
+  if (options.diff) return [];
+  if (last === undefined) return [warning("diff-missing", "source and target were not compared yet", `${again}, or cut over with --diff`)];
+  const findings: Finding[] = [];
+  const age = Date.now() - Date.parse(last.completedAt ?? last.startedAt);
+  if (age > DIFF_LIFE) findings.push(warning("diff-old", `the last diff is ${Math.round(age / 3_600_000)} hours old`, `${again}, or cut over with --diff`));
+  if (last.tables.some((table) => table.inconclusive > 0)) findings.push(warning("diff-inconclusive", "the last diff could not tell of all rows, which were changed again and again", `${again}, at a quieter time`));
+  return findings;
+}
+
+/** The follow back must be possible before there is something to follow: everything that its own start would say. */
+async function reverseFindings({ context, ref, migration, tables, options, preflight, signal }: CheckScope): Promise<Finding[]> {
+  if (options.reverse === null) return [];
+  const { spec } = migration;
+  const findings: Finding[] = [];
+  const filtered = tables.filter((table) => table.where !== null);
+  for (const { source } of filtered) findings.push(failure("reverse-filter", `${source.schema}.${source.table} was moved in part (where): the way back could overwrite rows that were left behind`, "cut over without --reverse"));
+  if (options.readOnly && preflight.source !== null) {
+    const { privileges, name, account } = preflight.source;
+    if (!["SUPER", "CONNECTION_ADMIN", "READ_ONLY ADMIN", "READ ONLY ADMIN"].some((privilege) => privileges.has(privilege, "global")))
+      findings.push(failure("reverse-read-only", `${name}: the user ${account} could not write there while it is read-only`, `on ${name} run: GRANT CONNECTION_ADMIN ON *.* TO ${account};`));
+  }
+  // Also where it is read-only: an event of an administrator writes all the same.
+  if (preflight.source?.variables.get("event_scheduler")?.toUpperCase() === "ON") {
+    const schemas = new Set(tables.map((table) => table.source.schema));
+    const acting = (await context.connections.use(spec.source, "source", signal, (session) => session.rows(ENABLED_EVENTS))).filter((row) => schemas.has(row["parent"] ?? ""));
+    if (acting.length > 0) findings.push(failure("reverse-events", `${spec.source}: ${acting.length} events act there, and would write rows that ${spec.target} does not have`, `on ${spec.source} run: SET GLOBAL event_scheduler=OFF; they are carried as they are`));
+  }
+  const position = await context.connections.use(ref.target, "target", signal, executedPosition);
+  const back = reverseSpec(options.reverse, spec, tables, position);
+  const problems = await runPreflight({ config: context.config, connections: context.connections, spec: back.spec, stateSchema: context.state.schema, signal });
+  findings.push(...blocking(problems).map((problem) => failure(problem.code, `the migration back: ${problem.message}`, problem.cure)));
+  return findings;
+}
+
+const ENABLED_EVENTS = "SELECT EVENT_SCHEMA AS parent FROM information_schema.EVENTS WHERE STATUS='ENABLED'" as ByteSql;

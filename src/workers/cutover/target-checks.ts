@@ -1,0 +1,35 @@
+/** Whether anybody else acts on the target's tables, and whether the application will be able to. */
+import type { ByteSql } from "../../shared/mysql/bytes.js";
+import { listObjects } from "../../shared/objects/read-objects.js";
+import { failure, warning, type Finding } from "../../shared/preflight/finding.js";
+import type { CheckScope } from "./check-scope.js";
+import { readSwitches } from "./read-only.js";
+
+export async function targetFindings({ context, ref, migration, tables, preflight, signal }: CheckScope): Promise<Finding[]> {
+  const { target } = preflight;
+  if (target === null) return [];
+  const { name } = target;
+  const findings: Finding[] = [];
+  const schemas = new Set(tables.map((table) => table.target.schema));
+  await context.connections.use(ref.target, "target", signal, async (session) => {
+    const switches = await readSwitches(session);
+    if (switches.superReadOnly === true) findings.push(failure("target-read-only", `${name}: super_read_only is ON`, `on ${name} run: SET GLOBAL super_read_only=OFF;`));
+    else if (switches.readOnly) findings.push(warning("target-read-only", `${name}: read_only is ON: the application could not write there`, `after the cut-over run there: SET GLOBAL read_only=OFF;`));
+    const ours = new Set((await context.state.objects.list(session, ref.migration)).map((object) => JSON.stringify([object.kind, object.schema, object.name])));
+    for (const schema of schemas) {
+      const own = new Set(tables.filter((table) => table.target.schema === schema).map((table) => table.target.table));
+      const triggers = (await listObjects(session, schema, ["trigger"])).filter((trigger) => own.has(trigger.table ?? "") && !ours.has(JSON.stringify([trigger.kind, trigger.schema, trigger.name])));
+      for (const trigger of triggers) findings.push(failure("target-trigger", `${name}: the target table ${schema}.${trigger.table} has the trigger ${trigger.name}, which acts on what Drover writes`, 'drop it, compare (drover diff start), and let the cut-over create it: "objects": ["triggers"]'));
+    }
+    if (target.variables.get("event_scheduler")?.toUpperCase() === "ON")
+      for (const row of (await session.rows("SELECT EVENT_SCHEMA AS parent, EVENT_NAME AS name FROM information_schema.EVENTS WHERE STATUS='ENABLED'" as ByteSql)).filter((event) => schemas.has(event["parent"] ?? "")))
+        findings.push(failure("target-event", `${name}: the event ${row["parent"]}.${row["name"]} acts on the target already`, `disable it until the cut-over is done: ALTER EVENT … DISABLE`));
+    const users = new Map<string, number>();
+    for (const row of await session.rows("SHOW PROCESSLIST" as ByteSql)) {
+      const user = row["User"] ?? "";
+      if (schemas.has(row["db"] ?? "") && user !== "event_scheduler" && !target.account.startsWith(`'${user}'@`)) users.set(user, (users.get(user) ?? 0) + 1);
+    }
+    if (users.size > 0) findings.push(warning("target-sessions", `${name}: others are connected to the target schemas: ${[...users].map(([user, n]) => `${user} (${n})`).join(", ")}`, `see that none of them writes before the cut-over of ${migration.id} is done`));
+  });
+  return findings;
+}

@@ -1,0 +1,270 @@
+/** Cut-over on servers of its own, for it makes the source read-only: whole, refused, too late, and with workers that die at every step. */
+import { createConnection } from "mysql2/promise";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openServers, type MysqlServer, type RedisServer, type Servers } from "../../scripts/servers/index.js";
+import { CUTOVER_STEPS, cutoverReport } from "../../src/shared/contracts/cutover.js";
+import { DroverError } from "../../src/shared/errors.js";
+import type { MigrationSpecInput } from "../../src/producers/index.js";
+import type { Hooks } from "../../src/workers/hooks.js";
+import { FaultScene, Loop, until, type SceneServers } from "../support/fault-scene.js";
+import { drover, ensureBuilt } from "./cli-process.js";
+
+const CONFIG = { innodb_flush_log_at_trx_commit: 2, sync_binlog: 0 };
+const TABLES = `CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, n VARCHAR(40)); CREATE TABLE log (id INT PRIMARY KEY AUTO_INCREMENT, what VARCHAR(40));
+  INSERT INTO t (n) VALUES ('a'),('b'),('c'); INSERT INTO log VALUES (5000,'x'); DELETE FROM log;
+  CREATE VIEW v AS SELECT id FROM t; CREATE EVENT e ON SCHEDULE EVERY 1 DAY STARTS '2020-01-01 00:00:00' DO INSERT INTO log (what) VALUES ('e');`;
+const TRIGGER = "CREATE TRIGGER tr AFTER INSERT ON t FOR EACH ROW INSERT INTO log (what) VALUES (NEW.n);";
+
+let servers: Servers;
+let source: MysqlServer;
+let target: MysqlServer;
+let redis: RedisServer;
+let urls: SceneServers;
+
+beforeAll(async () => {
+  await ensureBuilt();
+  servers = await openServers({});
+  [source, target, redis] = await Promise.all([servers.mysql({ name: "source", config: { ...CONFIG, event_scheduler: "OFF" } }), servers.mysql({ name: "target", config: CONFIG }), servers.redis()]);
+  urls = { source: source.url, target: target.url, redis: redis.url };
+}, 180_000);
+
+afterAll(async () => {
+  await servers?.[Symbol.asyncDispose]();
+});
+
+async function open(tables: string, objects: MigrationSpecInput["objects"], hooks?: Hooks): Promise<FaultScene> {
+  const scene = await FaultScene.open(urls, tables);
+  await scene.worker(hooks);
+  await scene.client.startMigration({ id: "m", source: "SRC", target: "DST", objects, options: { definer: "current" }, tables: [{ schema: scene.schema }] });
+  await scene.phase("streaming");
+  return scene;
+}
+
+async function switches(scene: FaultScene, side: "source" | "target" = "source"): Promise<string> {
+  const [row] = await scene.sql<{ r: number; s: number }>(side, "SELECT @@GLOBAL.read_only AS r, @@GLOBAL.super_read_only AS s");
+  return `${row?.r}${row?.s}`;
+}
+
+async function reopen(scene: FaultScene): Promise<void> {
+  await scene.sql("source", "SET GLOBAL super_read_only=OFF; SET GLOBAL read_only=OFF");
+}
+
+async function rows(scene: FaultScene, side: "source" | "target", table: string): Promise<unknown[]> {
+  return await scene.sql(side, `SELECT * FROM ${scene.schema}.${table} ORDER BY id`);
+}
+
+async function counts(scene: FaultScene, what: string): Promise<number> {
+  const [row] = await scene.sql<{ n: number }>("target", `SELECT COUNT(*) AS n FROM information_schema.${what} WHERE ${what.slice(0, -1)}_SCHEMA='${scene.schema}'`);
+  return Number(row?.n);
+}
+
+it("under a write load: nothing is lost, the old source follows the new one, and the way back is the same", async () => {
+  await using scene = await open(TABLES, ["views", "events", "routines"]);
+  try {
+    // An application, which administers nothing: later administrators may write on the old source again.
+    await scene.sql("source", `SET SESSION sql_log_bin=0; CREATE USER '${scene.id}_app'@'%' IDENTIFIED BY 'app'; GRANT ALL ON ${scene.schema}.* TO '${scene.id}_app'@'%'; SET SESSION sql_log_bin=1`);
+    const { hostname, port } = new URL(urls.source);
+    const db = await createConnection({ host: hostname, port: Number(port), user: `${scene.id}_app`, password: "app", database: scene.schema });
+    let written = 0;
+    const writer = new Loop(async () => {
+      await db.query("INSERT INTO t (n) VALUES ('w')");
+      written += 1;
+    });
+    await until(() => written > 20, "writes");
+    const report = await scene.client.cutover("m", { readOnly: true, diff: true, reverse: "back", timeout: 90_000 });
+    await writer.stop();
+    await expect(db.query("INSERT INTO t (n) VALUES ('too late')")).rejects.toMatchObject({ errno: 1290 });
+    db.destroy();
+    expect(report).toMatchObject({ state: "completed", notes: [], error: null, readOnly: { before: { readOnly: false, superReadOnly: false }, undone: false } });
+    expect(report.plan.every((step) => step.state === "done")).toBe(true);
+    expect(await scene.client.showDiff("m", report.diffId ?? "")).toMatchObject({ state: "completed", hasMismatch: false });
+    expect((await scene.client.status("m")).phase).toBe("completed");
+    expect(await rows(scene, "target", "t")).toEqual(await rows(scene, "source", "t"));
+    expect(await rows(scene, "target", "t")).toHaveLength(written + 3);
+    expect([await counts(scene, "EVENTS"), (await scene.sql("target", `SHOW CREATE EVENT ${scene.schema}.e`))[0]]).toMatchObject([1, { "Create Event": expect.stringContaining("ENABLE") }]);
+    // The application's first row on the new source gets the number that it would have got on the old one.
+    await scene.sql("target", `INSERT INTO ${scene.schema}.log (what) VALUES ('new'); UPDATE ${scene.schema}.t SET n='changed' WHERE id<=2; DELETE FROM ${scene.schema}.t WHERE id=3`);
+    expect(await rows(scene, "target", "log")).toEqual([{ id: 5001, what: "new" }]);
+    await scene.client.waitFor("back", "caught-up", { timeout: 40_000 });
+    for (const table of ["t", "log"]) expect(await rows(scene, "source", table)).toEqual(await rows(scene, "target", table));
+    expect(await switches(scene)).toBe("10");
+    await scene.client.waitFor("back", "streaming", { timeout: 40_000 });
+    expect((await scene.client.status("back")).error).toBeNull();
+    // And back: the old source had numbers of its own to carry.
+    await scene.sql("target", `INSERT INTO ${scene.schema}.log VALUES (7000,'y'); DELETE FROM ${scene.schema}.log WHERE id=7000; SET GLOBAL event_scheduler=OFF`);
+    await reopen(scene);
+    expect(await scene.client.cutover("back", { readOnly: true })).toMatchObject({ state: "completed", error: null });
+    await scene.sql("source", `INSERT INTO ${scene.schema}.log (what) VALUES ('old')`);
+    expect(await rows(scene, "source", "log")).toEqual([{ id: 5001, what: "new" }, { id: 7001, what: "old" }]);
+  } finally {
+    await reopen(scene);
+    await scene.sql("source", `SET SESSION sql_log_bin=0; DROP USER IF EXISTS '${scene.id}_app'@'%'; SET SESSION sql_log_bin=1`);
+    await scene.sql("target", "SET GLOBAL super_read_only=OFF; SET GLOBAL read_only=OFF; SET GLOBAL event_scheduler=ON");
+  }
+}, 150_000);
+
+it("looks only when asked to: everything that stands in the way at once, and nothing is changed", async () => {
+  await using scene = await open(TABLES + TRIGGER, ["triggers"]);
+  const before = [await switches(scene), await scene.state("SELECT (SELECT COUNT(*) FROM @state.cutovers) AS c, (SELECT COUNT(*) FROM @state.objects) AS o"), await counts(scene, "TRIGGERS")];
+  const look = await drover(["cutover", "m", "--dry-run", "--read-only", "--json"], { env: scene.env });
+  expect(look.exitCode).toBe(0);
+  const report = cutoverReport.parse(JSON.parse(look.stdout));
+  expect(report).toMatchObject({ state: "checked", ready: true, dryRun: true, error: null });
+  expect(report.problems.map((problem) => [problem.code, problem.severity])).toEqual([["diff-missing", "warning"], ["objects-left", "warning"]]);
+  expect(report.plan.map((step) => step.step)).toEqual(["catch-up", "read-only", "drain", "stop", "objects", "counters", "complete"]);
+  await scene.sql("target", `CREATE TRIGGER ${scene.schema}.mine BEFORE INSERT ON ${scene.schema}.t FOR EACH ROW SET @x=1`);
+  await scene.client.pause("m");
+  const refused = await drover(["cutover", "m", "--dry-run", "--reverse", "m", "--json"], { env: scene.env });
+  expect(refused.exitCode).toBe(2);
+  const codes = cutoverReport.parse(JSON.parse(refused.stdout)).problems.filter((problem) => problem.severity === "error").map((problem) => problem.code);
+  expect(codes).toEqual(expect.arrayContaining(["phase", "target-trigger"]));
+  await expect(scene.client.cutover("m")).rejects.toMatchObject({ code: "PREFLIGHT_FAILED", problems: expect.arrayContaining([expect.objectContaining({ code: "phase", cure: "drover resume m" })]) });
+  await scene.sql("target", `DROP TRIGGER ${scene.schema}.mine`);
+  await scene.client.resume("m");
+  expect([await switches(scene), await scene.state("SELECT (SELECT COUNT(*) FROM @state.cutovers) AS c, (SELECT COUNT(*) FROM @state.objects) AS o"), await counts(scene, "TRIGGERS")]).toEqual(before);
+}, 90_000);
+
+it("what is not done in time, or is taken back, opens the source again, and the migration streams on", async () => {
+  await using scene = await open(TABLES + TRIGGER, ["triggers", "views"]);
+  const blocker = await scene.connect("target");
+  try {
+    // The applier waits for this lock.
+    await blocker.query(`LOCK TABLES ${scene.schema}.t READ`);
+    await scene.sql("source", `INSERT INTO ${scene.schema}.t (n) VALUES ('late')`);
+    const seen = new Set<string>();
+    const watch = new Loop(async () => void seen.add(await switches(scene)), 50);
+    const report = await scene.client.cutover("m", { readOnly: true, timeout: 4_000, maxLag: 3_600_000 });
+    await watch.stop();
+    expect(report).toMatchObject({ state: "failed", readOnly: { undone: true }, error: { code: "TIMEOUT", message: expect.stringContaining("drain") } });
+    expect(seen).toContain("11");
+    expect(await switches(scene)).toBe("00");
+    await expect(scene.client.abortCutover("m")).resolves.toMatchObject({ state: "failed" });
+    // Another one, taken back by command: meanwhile nothing else may be done to the migration.
+    const second = scene.client.cutover("m", { readOnly: true, maxLag: 3_600_000 });
+    await until(async () => (await switches(scene)) === "11", "the source to be read-only");
+    for (const command of ["pause", "stop"] as const) await expect(scene.client[command]("m")).rejects.toMatchObject({ code: "WRONG_PHASE" });
+    await expect(scene.client.abortCutover("m")).resolves.toMatchObject({ state: "failed", readOnly: { undone: true } });
+    expect(await second).toMatchObject({ state: "failed", error: { code: "ABORTED" } });
+    expect(await switches(scene)).toBe("00");
+  } finally {
+    blocker.destroy();
+    await reopen(scene);
+  }
+  await scene.sql("source", `INSERT INTO ${scene.schema}.t (n) VALUES ('later')`);
+  expect(await scene.differences()).toEqual([]);
+  expect(await scene.client.status("m")).toMatchObject({ phase: "streaming" });
+}, 120_000);
+
+/** Dies at a point: the worker is closed by the test, its sessions with it, and what it was about to do is not done. */
+class Deaths implements Hooks {
+  private waiting: { at: string; reached: () => void; die: (error: Error) => void } | null = null;
+
+  /** Resolves when a worker stands at `point`/`step`; then end that worker. */
+  arm(at: string): Promise<() => void> {
+    return new Promise((resolve) => {
+      let die = (_: Error): void => undefined;
+      const dead = new Promise<never>((_, reject) => (die = reject));
+      dead.catch(() => undefined);
+      this.waiting = { at, die, reached: () => resolve(() => die(new Error("died"))) };
+      this.dead = dead;
+    });
+  }
+
+  private dead: Promise<never> = new Promise(() => undefined);
+
+  async at(point: string, detail: Record<string, string | number>): Promise<void> {
+    if (this.waiting?.at !== `${point} ${detail["step"] ?? detail["kind"]}`) return;
+    const { reached } = this.waiting;
+    this.waiting = null;
+    reached();
+    await this.dead;
+  }
+}
+
+it("a worker that dies at every step, before and after it: the next one goes on, once", async () => {
+  const deaths = new Deaths();
+  await using scene = await FaultScene.open(urls, TABLES + TRIGGER);
+  try {
+    let worker = await scene.worker(deaths);
+    await scene.client.startMigration({ id: "m", source: "SRC", target: "DST", objects: ["views", "triggers", "events"], options: { definer: "current" }, tables: [{ schema: scene.schema }] });
+    await scene.phase("streaming");
+    const points = CUTOVER_STEPS.flatMap((step) => (step === "diff" ? [] : [`cutover:step ${step}`, ...(step === "objects" ? ["object:after-create trigger"] : []), ...(step === "events" ? ["object:after-create event"] : []), `cutover:after-step ${step}`]));
+    let next = deaths.arm(points[0] as string);
+    const end = scene.client.cutover("m", { readOnly: true, timeout: 100_000 });
+    end.catch(() => undefined);
+    for (const [i] of points.entries()) {
+      const die = await next;
+      const following = points[i + 1];
+      if (following !== undefined) next = deaths.arm(following);
+      const closing = scene.close(worker);
+      die();
+      await closing;
+      worker = await scene.worker(deaths);
+    }
+    const report = await end;
+    expect(report).toMatchObject({ state: "completed", notes: [], error: null, readOnly: { before: { readOnly: false, superReadOnly: false } } });
+    expect([await counts(scene, "TRIGGERS"), await counts(scene, "EVENTS")]).toEqual([1, 1]);
+    for (const table of ["t", "log"]) expect(await rows(scene, "target", table)).toEqual(await rows(scene, "source", table));
+    expect(await switches(scene)).toBe("11");
+    await scene.sql("target", `INSERT INTO ${scene.schema}.t (n) VALUES ('app')`);
+    expect(await rows(scene, "target", "log")).toEqual([{ id: 5001, what: "app" }]);
+  } finally {
+    await reopen(scene);
+  }
+}, 180_000);
+
+it("an error behind the stop: triggers are dropped again, the migration streams on, also when the worker that takes back dies", async () => {
+  const deaths = new Deaths();
+  const failing: Hooks = {
+    at: async (point, detail) => {
+      await deaths.at(point, detail);
+      if (point === "cutover:step" && detail["step"] === "counters") throw new DroverError("STATEMENT_REFUSED", "planted");
+    },
+  };
+  await using scene = await FaultScene.open(urls, TABLES + TRIGGER);
+  try {
+    const first = await scene.worker(failing);
+    await scene.client.startMigration({ id: "m", source: "SRC", target: "DST", objects: ["triggers"], options: { definer: "current" }, tables: [{ schema: scene.schema }] });
+    await scene.phase("streaming");
+    const undoing = deaths.arm("cutover:undo counters");
+    const end = scene.client.cutover("m", { readOnly: true });
+    const die = await undoing;
+    expect([await counts(scene, "TRIGGERS"), await switches(scene)]).toEqual([1, "11"]);
+    const closing = scene.close(first);
+    die();
+    await closing;
+    await scene.worker();
+    expect(await end).toMatchObject({ state: "failed", error: { code: "STATEMENT_REFUSED", message: expect.stringContaining("planted") }, readOnly: { undone: true } });
+    expect([await counts(scene, "TRIGGERS"), await switches(scene)]).toEqual([0, "00"]);
+    await scene.sql("source", `INSERT INTO ${scene.schema}.t (n) VALUES ('after')`);
+    await scene.applied();
+    for (const table of ["t", "log"]) expect(await rows(scene, "target", table)).toEqual(await rows(scene, "source", table));
+  } finally {
+    await reopen(scene);
+  }
+}, 90_000);
+
+it("a worker killed while the source is read-only, its command line too: another worker opens the source when the time is over", async () => {
+  await using scene = await FaultScene.open(urls, TABLES);
+  const blocker = await scene.connect("target");
+  try {
+    const victim = scene.process();
+    await scene.client.startMigration({ id: "m", source: "SRC", target: "DST", tables: [{ schema: scene.schema }] });
+    await scene.phase("streaming");
+    await blocker.query(`LOCK TABLES ${scene.schema}.t READ`);
+    await scene.sql("source", `INSERT INTO ${scene.schema}.t (n) VALUES ('late')`);
+    const abandoned = new AbortController();
+    const call = scene.client.cutover("m", { readOnly: true, timeout: 8_000, maxLag: 3_600_000 }, { signal: abandoned.signal });
+    await until(async () => (await switches(scene)) === "11", "the source to be read-only");
+    abandoned.abort();
+    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+    await victim.kill();
+    await scene.worker();
+    await until(async () => (await switches(scene)) === "00", "the source to take writes again", 40_000);
+    await until(async () => (await scene.client.showCutover("m"))?.state === "failed", "the cut-over to be over");
+  } finally {
+    blocker.destroy();
+    await reopen(scene);
+  }
+  expect(await scene.differences()).toEqual([]);
+}, 120_000);
