@@ -140,6 +140,11 @@ it("what is not done in time, or is taken back, opens the source again, and the 
     expect(await switches(scene)).toBe("00");
     await expect(scene.client.abortCutover("m")).resolves.toMatchObject({ state: "failed" });
     // Another one, taken back by command: meanwhile nothing else may be done to the migration.
+    await blocker.query("UNLOCK TABLES");
+    await scene.applied();
+    await until(async () => (await scene.client.status("m")).error === null, "the error of the lock to be over", 40_000);
+    await blocker.query(`LOCK TABLES ${scene.schema}.t READ`);
+    await scene.sql("source", `INSERT INTO ${scene.schema}.t (n) VALUES ('late')`);
     const second = scene.client.cutover("m", { readOnly: true, maxLag: 3_600_000 });
     await until(async () => (await switches(scene)) === "11", "the source to be read-only");
     for (const command of ["pause", "stop"] as const) await expect(scene.client[command]("m")).rejects.toMatchObject({ code: "WRONG_PHASE" });
