@@ -19,12 +19,12 @@ export interface CopiedChunk {
   bytes: number;
 }
 
-/** The finished chunks of a table by their lower bound. Numbers do not tell their order: the rest of a chunk that was cut short comes last. */
-export async function copiedChunks(session: Session, schema: string, migration: string, table: number): Promise<Map<string, CopiedChunk>> {
+/** The finished chunks of a table, in no order: numbers do not tell it, the rest of a chunk that was cut short comes last. */
+export async function copiedChunks(session: Session, schema: string, migration: string, table: number): Promise<CopiedChunk[]> {
   const rows = await session.rows(sql`SELECT COALESCE(HEX(lower_key),'') AS lower, COALESCE(HEX(upper_key),'') AS upper, row_count, byte_count FROM ${identifier(schema)}.chunks
     WHERE migration=${id(migration)} AND table_number=${table} AND state='done' LIMIT ${MOST_CHUNKS + 1}`);
-  if (rows.length > MOST_CHUNKS) return new Map();
-  return new Map(rows.map((row) => [row["lower"] ?? "", { lower: row["lower"] ?? "", upper: row["upper"] ?? "", rows: numberOf(row, "row_count"), bytes: numberOf(row, "byte_count") }]));
+  if (rows.length > MOST_CHUNKS) return [];
+  return rows.map((row) => ({ lower: row["lower"] ?? "", upper: row["upper"] ?? "", rows: numberOf(row, "row_count"), bytes: numberOf(row, "byte_count") }));
 }
 
 export interface MergeLimits {
@@ -33,24 +33,44 @@ export interface MergeLimits {
   chunks: number;
 }
 
-/** Follows the chain of chunks from `after` on and merges neighbours up to the limits. Ends before an open end and where the chain breaks. */
-export function mergeChunks(copied: ReadonlyMap<string, CopiedChunk>, after: Buffer | null, limits: MergeLimits): PlannedChunk[] {
+/** Merges neighbours behind the bound `after` up to the limits; a chunk that is larger by itself stays as it is. */
+export function mergeChunks(copied: readonly CopiedChunk[], after: Buffer | null, limits: MergeLimits): PlannedChunk[] {
   const merged: PlannedChunk[] = [];
-  const seen = new Set<string>();
-  let lower = after === null ? "" : after.toString("hex").toUpperCase();
   let open: CopiedChunk | undefined;
-  for (let next = copied.get(lower); next !== undefined && next.upper !== "" && !seen.has(next.lower); next = copied.get(lower)) {
-    seen.add(next.lower);
+  for (const next of behind(chainOf(copied), after)) {
     if (open !== undefined && (open.rows + next.rows > limits.rows || open.bytes + next.bytes > limits.bytes)) {
       merged.push(plannedOf(open));
       open = undefined;
       if (merged.length >= limits.chunks) return merged;
     }
     open = open === undefined ? next : { lower: open.lower, upper: next.upper, rows: open.rows + next.rows, bytes: open.bytes + next.bytes };
-    lower = next.upper;
   }
   if (open !== undefined) merged.push(plannedOf(open));
   return merged;
+}
+
+/**
+ * The chunks one behind the other from the table's beginning on. Ends before an open end, where a bound has no chunk, and
+ * before a chunk that turns back: no bound comes twice, so that whoever goes from bound to bound along it comes to an end.
+ */
+function chainOf(copied: readonly CopiedChunk[]): CopiedChunk[] {
+  // A chunk of no width (its read ended at its upper bound by chance, and the rest was empty) holds nothing and leads nowhere.
+  const byLower = new Map(copied.filter((chunk) => chunk.lower !== chunk.upper).map((chunk) => [chunk.lower, chunk]));
+  const chain: CopiedChunk[] = [];
+  const bounds = new Set([""]);
+  for (let next = byLower.get(""); next !== undefined && !bounds.has(next.upper); next = byLower.get(next.upper)) {
+    bounds.add(next.upper);
+    chain.push(next);
+  }
+  return chain;
+}
+
+/** The part of the chain behind a bound of it; nothing behind a bound that it does not have. */
+function behind(chain: readonly CopiedChunk[], after: Buffer | null): readonly CopiedChunk[] {
+  if (after === null) return chain;
+  const bound = after.toString("hex").toUpperCase();
+  const last = chain.findIndex((chunk) => chunk.upper === bound);
+  return last < 0 ? [] : chain.slice(last + 1);
 }
 
 function plannedOf(open: CopiedChunk): PlannedChunk {

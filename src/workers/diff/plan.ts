@@ -168,7 +168,7 @@ export class DiffPlanner {
     if (!(await this.sides.use("source", (session) => boundsRise(session, subject.source, edge)))) return [];
     if (table.nextNumber === 1 && subject.where === null) {
       // What was counted is better than the server's estimate.
-      const rows = [...copied.values()].reduce((sum, chunk) => sum + chunk.rows, 0);
+      const rows = copied.reduce((sum, chunk) => sum + chunk.rows, 0);
       await this.sides.use("target", (session) => state.tables.setEstimate(session, ref.migration, diff.id, table.number, rows));
     }
     return chunks;

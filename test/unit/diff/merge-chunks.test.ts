@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mergeChunks, type CopiedChunk } from "../../../src/workers/diff/copy-bounds.js";
 
-const chain = (...chunks: CopiedChunk[]) => new Map(chunks.map((chunk) => [chunk.lower, chunk]));
+const chain = (...chunks: CopiedChunk[]) => chunks;
 const chunk = (lower: string, upper: string, rows = 10, bytes = 100): CopiedChunk => ({ lower, upper, rows, bytes });
 const limits = { rows: 25, bytes: 10_000, chunks: 10 };
 const hex = (key: Buffer | null) => key?.toString("hex").toUpperCase() ?? null;
@@ -22,7 +22,25 @@ describe("mergeChunks", () => {
     expect(shown(mergeChunks(chain(chunk("", "AA"), chunk("AA", "")), null, limits))).toEqual([[null, "AA", 10]]);
     expect(shown(mergeChunks(chain(chunk("", "AA"), chunk("BB", "CC")), null, limits))).toEqual([[null, "AA", 10]]);
     expect(mergeChunks(chain(chunk("AA", "BB")), null, limits)).toEqual([]);
-    expect(mergeChunks(chain(chunk("", "AA"), chunk("AA", "AA")), null, limits)).toHaveLength(1);
+    expect(mergeChunks(chain(chunk("", "AA"), chunk("AA", "BB")), Buffer.from("AB", "hex"), limits)).toEqual([]);
+  });
+
+  it("passes over a chunk of no width, which may not hide the one behind it", () => {
+    const copied = chain(chunk("", "AA"), chunk("AA", "BB"), chunk("AA", "AA", 0), chunk("BB", "BB", 0));
+    expect(shown(mergeChunks(copied, null, { ...limits, rows: 10 }))).toEqual([[null, "AA", 10], ["AA", "BB", 10]]);
+    expect(mergeChunks(copied, Buffer.from("BB", "hex"), limits)).toEqual([]);
+  });
+
+  it("comes to an end portion by portion, also when bounds go round", () => {
+    const copied = chain(chunk("", "AA"), chunk("AA", "BB"), chunk("BB", "CC"), chunk("CC", "AA"));
+    const uppers: (string | null)[] = [];
+    for (let after: Buffer | null = null; uppers.length < 10; ) {
+      const [next] = mergeChunks(copied, after, { ...limits, rows: 10, chunks: 1 });
+      if (next === undefined) break;
+      uppers.push(hex(next.upper));
+      after = next.upper;
+    }
+    expect(uppers).toEqual(["AA", "BB", "CC"]);
   });
 
   it("joins by bytes too", () => {
