@@ -50,6 +50,9 @@ export interface DiffChunkTotals extends DiffCounts {
   rowsDone: number;
 }
 
+/** A hash that took less says little about the server's speed. */
+const TELLING_MS = 50;
+
 const COUNTS = ["rows_compared", "matching", "mismatched", "missing", "extra", "inconclusive"] as const;
 
 export class DiffChunkStore {
@@ -123,12 +126,16 @@ export class DiffChunkStore {
     await session.run(sql`UPDATE ${this.table} SET state='pending', attempts=0, done_at=NULL WHERE ${this.of(migration, diff)} AND (state='failed' OR state='pending' AND attempts > 0)`);
   }
 
-  /** Rows per millisecond of the hash statements of a table's latest finished chunks; null before the first. */
-  async recentSpeed(session: Session, migration: string, diff: string, table: number): Promise<number | null> {
-    const [row] = await session.rows(sql`SELECT SUM(rows_compared) AS n, SUM(hash_ms) AS ms FROM (SELECT rows_compared, hash_ms FROM ${this.table}
-      WHERE ${this.of(migration, diff)} AND table_number=${table} AND state IN ('equal','different') AND rows_compared > 0 ORDER BY number DESC LIMIT 8) AS r`);
-    const rows = row ? numberOf(row, "n") : 0;
-    return row && rows > 0 ? rows / Math.max(1, numberOf(row, "ms")) : null;
+  /**
+   * Rows per millisecond of the hash statements of a table's latest finished chunks, of all of them and of the slowest one;
+   * null before the first. Counted as they were cut: with a filter most rows may be read and few compared.
+   */
+  async recentSpeed(session: Session, migration: string, diff: string, table: number): Promise<{ average: number; slowest: number } | null> {
+    const [row] = await session.rows(sql`SELECT SUM(rows_planned) AS n, SUM(hash_ms) AS ms, MIN(IF(hash_ms >= ${TELLING_MS}, rows_planned / hash_ms, NULL)) AS slowest FROM (SELECT rows_planned, hash_ms FROM ${this.table}
+      WHERE ${this.of(migration, diff)} AND table_number=${table} AND state IN ('equal','different') AND hash_ms > 0 ORDER BY number DESC LIMIT 8) AS r`);
+    if (!row || row["n"] === null) return null;
+    const average = numberOf(row, "n") / Math.max(1, numberOf(row, "ms"));
+    return { average, slowest: row["slowest"] == null ? average : numberOf(row, "slowest") };
   }
 
   async totals(session: Session, migration: string, diff: string): Promise<DiffChunkTotals[]> {

@@ -8,11 +8,12 @@ import type { DiffChunk } from "../../shared/state/diff-chunks.js";
 import type { DiffState } from "../../shared/state/diff-state.js";
 import type { DiffOptions } from "../../shared/contracts/diff.js";
 import type { EngineContext, MigrationRef } from "../context.js";
-import { Comparison, isTimeLimit } from "./compare-range.js";
+import { Comparison } from "./compare-range.js";
 import { compareWhole } from "./compare-whole.js";
 import { boundaryKey } from "./cut-range.js";
 import { FenceWait } from "./fence-wait.js";
-import { hashRange, sameRange, type RangeHashes } from "./range-hash.js";
+import type { HashPace } from "./pace.js";
+import { hashRange, hashTime, sameRange, type RangeHashes } from "./range-hash.js";
 import type { Sides } from "./sides.js";
 import type { Slots } from "./slots.js";
 import type { Subject } from "./subject.js";
@@ -27,6 +28,7 @@ export interface ChunkWork {
   options: DiffOptions;
   subject: Subject;
   sides: Sides;
+  pace: HashPace;
   /** The caller has one of them. */
   slots: Slots;
 }
@@ -39,54 +41,57 @@ export type ChunkOutcome = "equal" | "different" | "void";
 /** @returns `void` when another worker recorded the chunk, or the diff was deleted */
 export async function compareChunk(work: ChunkWork, chunk: DiffChunk): Promise<ChunkOutcome> {
   const began = performance.now();
-  const { range, hashes } = await firstHash(work, chunk);
-  if (hashes !== null && sameRange(hashes)) {
-    const rows = hashes[0].rows;
-    const counts = { rows, matching: rows, mismatched: 0, missing: 0, extra: 0, inconclusive: 0 };
-    return await record(work, chunk, new EqualResult(counts), { hashes, began });
-  }
-  if (work.subject.source.key === null) {
-    const { context, ref, sides, subject, tuning } = work;
-    const fence = new FenceWait({ context, ref, sides, patience: tuning.fencePatience });
-    const counts = await compareWhole({ sides, subject, fence, rounds: tuning.recheckRounds });
-    return await record(work, chunk, { counts, differences: [] }, { hashes, began });
-  }
-  const comparison = comparisonOf(work, chunk.rowsPlanned);
-  await comparison.compare(range, hashes ?? undefined);
+  if (work.subject.source.key === null) return await compareKeyless(work, chunk, began);
+  const comparison = comparisonOf(work);
+  const { range, hashes } = await firstHash(work, chunk, comparison);
+  await comparison.compare(range, chunk.rowsPlanned, hashes);
   return await record(work, chunk, comparison, { hashes, began });
 }
 
-/** A comparison with what the work gives: also for repairs. */
-export function comparisonOf(work: ChunkWork, rowsExpected: number, more: Pick<ConstructorParameters<typeof Comparison>[0], "onConfirmed"> = {}): Comparison {
-  const { context, ref, sides, slots, subject, tuning, options } = work;
+/** A table without a key cannot be cut: one hash over all of it, and when that differs, row by row as a multiset. */
+async function compareKeyless(work: ChunkWork, chunk: DiffChunk, began: number): Promise<ChunkOutcome> {
+  const { context, ref, sides, subject, tuning } = work;
+  const hashes = await hashRange(sides, subject, { lower: null, upper: null }, null);
+  const hashMs = hashTime(hashes);
+  if (sameRange(hashes)) {
+    const { rows } = hashes[0];
+    const counts = { rows, matching: rows, mismatched: 0, missing: 0, extra: 0, inconclusive: 0 };
+    return await record(work, chunk, { counts, differences: [], hashMs }, { hashes, began });
+  }
   const fence = new FenceWait({ context, ref, sides, patience: tuning.fencePatience });
-  return new Comparison({ sides, subject, fence, slots, tuning, rowsExpected, onlyKeys: options.onlyKeys, keep: Math.max(options.maxSamples, tuning.storedRows), ...more });
+  const counts = await compareWhole({ sides, subject, fence, rounds: tuning.recheckRounds });
+  return await record(work, chunk, { counts, differences: [], hashMs }, { hashes, began });
 }
 
-class EqualResult {
-  readonly differences = [];
-  constructor(readonly counts: Comparison["counts"]) {}
+/** A comparison with what the work gives: also for repairs. */
+export function comparisonOf(work: ChunkWork, more: Pick<ConstructorParameters<typeof Comparison>[0], "onConfirmed"> = {}): Comparison {
+  const { context, ref, sides, slots, subject, tuning, options, pace } = work;
+  const fence = new FenceWait({ context, ref, sides, patience: tuning.fencePatience });
+  return new Comparison({ sides, subject, fence, slots, tuning, pace, onlyKeys: options.onlyKeys, keep: Math.max(options.maxSamples, tuning.storedRows), ...more });
 }
 
-/** Hashes are null when a server's time limit ended the statement: then the range is compared in parts. */
-async function firstHash(work: ChunkWork, chunk: DiffChunk): Promise<{ range: KeyRange; hashes: RangeHashes | null }> {
-  let range: KeyRange = { lower: chunk.lower, upper: chunk.upper };
-  try {
-    for (;;) {
-      const hashes = await hashRange(work.sides, work.subject, range);
-      // Rows that came after the chunk was cut must not make a limited diff compare more than its limit (case 15).
-      if (work.options.maxRows === null || work.subject.source.key === null || hashes[0].rows <= chunk.rowsPlanned) return { range, hashes };
-      const upper = await boundaryKey(work.sides, "source", work.subject, { after: range.lower, upTo: range.upper, rows: chunk.rowsPlanned });
-      range = { lower: range.lower, upper: upper ?? range.upper };
-    }
-  } catch (error) {
-    if (!isTimeLimit(error)) throw error;
-    if (work.subject.source.key === null) throw error;
-    return { range, hashes: null };
+/** How much longer than `statementTime` a chunk's hash may be expected to take before it is compared in parts. */
+const TOLERANCE = 1.6;
+
+/** Hashes are null when they would take too long, or a server's time limit ended the statement: then the range is compared in parts. */
+async function firstHash(work: ChunkWork, chunk: DiffChunk, comparison: Comparison): Promise<{ range: KeyRange; hashes: RangeHashes | null }> {
+  const { options, pace, subject, tuning, sides } = work;
+  const whole: KeyRange = { lower: chunk.lower, upper: chunk.upper };
+  const slow = chunk.rowsPlanned > pace.rowsWithin(subject.name, tuning.statementTime * TOLERANCE);
+  // Rows that came after the chunk was cut must not make a limited diff compare more than its limit (case 15).
+  const atMost = async (range: KeyRange): Promise<KeyRange> => {
+    const upper = await boundaryKey(sides, "source", subject, { after: range.lower, upTo: range.upper, rows: chunk.rowsPlanned });
+    return { lower: range.lower, upper: upper ?? range.upper };
+  };
+  if (options.maxRows === null) return { range: whole, hashes: slow ? null : await comparison.hash(whole, chunk.rowsPlanned) };
+  for (let range = whole; ; range = await atMost(range)) {
+    const hashes = await comparison.hash(range, chunk.rowsPlanned);
+    if (hashes === null) return { range: await atMost(range), hashes: null };
+    if (hashes[0].rows <= chunk.rowsPlanned) return { range, hashes };
   }
 }
 
-async function record(work: ChunkWork, chunk: DiffChunk, result: Pick<Comparison, "counts" | "differences">, measured: { hashes: RangeHashes | null; began: number }): Promise<ChunkOutcome> {
+async function record(work: ChunkWork, chunk: DiffChunk, result: Pick<Comparison, "counts" | "differences" | "hashMs">, measured: { hashes: RangeHashes | null; began: number }): Promise<ChunkOutcome> {
   const { context, state, ref, diffId } = work;
   const { counts, differences } = result;
   const equal = counts.mismatched + counts.missing + counts.extra + counts.inconclusive === 0;
@@ -95,7 +100,7 @@ async function record(work: ChunkWork, chunk: DiffChunk, result: Pick<Comparison
   const full = {
     ...counts,
     position: hashes?.[0].position ?? "",
-    hashMs: Math.ceil(hashes === null ? elapsedMs : Math.max(hashes[0].elapsedMs, hashes[1].elapsedMs)),
+    hashMs: Math.ceil(hashes === null ? result.hashMs : hashTime(hashes)),
     elapsedMs: Math.ceil(elapsedMs),
   };
   const detail = { migration: ref.migration, diff: diffId, table: chunk.table, chunk: chunk.number };

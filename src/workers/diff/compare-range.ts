@@ -4,7 +4,6 @@
  *
  * Memory is bounded by two parts of `leafRows` keys and hashes, and by one batch of candidates.
  */
-import { DroverError } from "../../shared/errors.js";
 import type { KeyRange } from "../../shared/keys/key-predicate.js";
 import type { DiffCounts } from "../../shared/state/diff-chunks.js";
 import type { Difference } from "../../shared/state/diff-rows.js";
@@ -12,12 +11,14 @@ import { collationPairs } from "./collation-pairs.js";
 import { cutRange } from "./cut-range.js";
 import { differingColumns, type RowPair } from "./differing-columns.js";
 import type { FenceWait } from "./fence-wait.js";
-import { hashRange, sameRange, type RangeHashes } from "./range-hash.js";
+import type { HashPace } from "./pace.js";
+import { hashRange, hashTime, sameRange, type RangeHashes } from "./range-hash.js";
 import { recheck, type Verdict } from "./recheck.js";
-import { rangeRowHashes } from "./row-hashes.js";
+import { rangeRowHashes, type RowHashes } from "./row-hashes.js";
 import type { Sides } from "./sides.js";
 import type { Slots } from "./slots.js";
 import type { Subject } from "./subject.js";
+import { isTimeLimit } from "./time-limit.js";
 import type { DiffTuning } from "./tuning.js";
 
 export interface ComparisonOptions {
@@ -26,8 +27,7 @@ export interface ComparisonOptions {
   fence: FenceWait;
   slots: Slots;
   tuning: DiffTuning;
-  /** Rows to expect in a range whose hash takes too long to be known. */
-  rowsExpected: number;
+  pace: HashPace;
   /** Do not look for the columns that differ. */
   onlyKeys: boolean;
   /** Most differing rows to remember. */
@@ -36,13 +36,17 @@ export interface ComparisonOptions {
   onConfirmed?: (differences: Difference[]) => Promise<unknown>;
 }
 
-/** Statement time limits: 3024 (MySQL's max_execution_time), 1969 (MariaDB's max_statement_time). */
-const TIME_LIMITS = new Set([3024, 1969]);
+/** A statement over fewer rows has the session's own limit alone: there is hardly anything left to cut. */
+const LEAST_ROWS = 64;
+/** A range whose hash took too long is cut into so many parts. */
+const PARTS = 8;
 
 export class Comparison {
   readonly counts: DiffCounts = { rows: 0, matching: 0, mismatched: 0, missing: 0, extra: 0, inconclusive: 0 };
   /** The first differing rows. */
   readonly differences: Difference[] = [];
+  /** What all hashes took together, in milliseconds. */
+  hashMs = 0;
   private readonly options: ComparisonOptions;
   private candidates: string[] = [];
 
@@ -50,18 +54,23 @@ export class Comparison {
     this.options = options;
   }
 
-  /** Compares the range to its end. @param hashes both sides' hashes, when they are known already */
-  async compare(range: KeyRange, hashes?: RangeHashes): Promise<void> {
-    await this.descend(range, hashes, this.options.rowsExpected);
+  /**
+   * Compares the range to its end.
+   * @param rowsExpected how many rows may be in it, about
+   * @param hashes both sides' hashes when they are known already; null when they would take too long
+   */
+  async compare(range: KeyRange, rowsExpected: number, hashes?: RangeHashes | null): Promise<void> {
+    if (hashes === null) await this.compareParts(range, "source", this.partRows(rowsExpected), rowsExpected);
+    else await this.descend(range, hashes, rowsExpected);
     await this.recheck();
     const { counts } = this;
     counts.matching = counts.rows - counts.mismatched - counts.missing - counts.inconclusive;
   }
 
   private async descend(range: KeyRange, known: RangeHashes | undefined, rowsExpected: number): Promise<void> {
-    const { sides, subject, tuning } = this.options;
-    const hashes = known ?? (await this.hash(range));
-    if (hashes === null) return this.compareParts(range, "source", Math.max(1, Math.ceil(rowsExpected / 8)), rowsExpected);
+    const { subject, tuning } = this.options;
+    const hashes = known ?? (await this.hash(range, rowsExpected));
+    if (hashes === null) return this.compareParts(range, "source", this.partRows(rowsExpected), rowsExpected);
     const [source, target] = hashes;
     if (sameRange(hashes)) {
       this.counts.rows += source.rows;
@@ -69,28 +78,55 @@ export class Comparison {
     }
     const side = source.rows >= target.rows ? "source" : "target";
     const most = Math.max(source.rows, target.rows);
-    if (most > tuning.leafRows) return this.compareParts(range, side, tuning.leafRows, most);
-    const rows = await sides.both((s) => rangeRowHashes(sides, s, subject, range, 2 * tuning.leafRows));
+    const leaf = leafRows(subject, tuning);
+    if (most > leaf) return this.compareParts(range, side, leaf, most);
+    const rows = await this.rows(range, 2 * leaf, most);
+    if (rows === "slow") return this.compareParts(range, side, this.partRows(most), most);
     // It grew in the meantime: cut it.
-    if (rows[0] === null || rows[1] === null) return this.compareParts(range, rows[0] === null ? "source" : "target", tuning.leafRows, most);
+    if (rows[0] === null || rows[1] === null) return this.compareParts(range, rows[0] === null ? "source" : "target", leaf, most);
     await this.compareRows(rows[0], rows[1]);
   }
 
+  /** Rows of a part of a range of so many rows that takes too long as a whole. */
+  private partRows(rowsExpected: number): number {
+    const { tuning, pace, subject } = this.options;
+    return Math.max(1, Math.min(Math.ceil(rowsExpected / 2), Math.max(Math.ceil(rowsExpected / PARTS), pace.rowsWithin(subject.name, tuning.statementTime))));
+  }
+
   private async compareParts(range: KeyRange, side: "source" | "target", rows: number, rowsExpected: number): Promise<void> {
-    for await (const part of cutRange(this.options.sides, side, this.options.subject, range, rows)) {
-      // A part that is the whole again is one that has no more rows than asked for: half of it is next.
+    const { sides, subject, tuning } = this.options;
+    for await (const part of cutRange(sides, side, subject, range, rows, tuning.statementLimit)) {
+      // A part that is the whole again is one that has no more rows than asked for: a part of it is next.
       const whole = part.lower === range.lower && part.upper === range.upper;
-      await this.descend(part, undefined, whole ? Math.ceil(rowsExpected / 8) : rows);
+      await this.descend(part, undefined, whole ? Math.ceil(rowsExpected / PARTS) : rows);
     }
   }
 
   /** Null when a server's time limit ended the statement: the range must be cut. */
-  private async hash(range: KeyRange): Promise<RangeHashes | null> {
+  async hash(range: KeyRange, rowsExpected: number): Promise<RangeHashes | null> {
+    const { sides, subject, tuning, pace } = this.options;
+    const began = performance.now();
     try {
-      return await hashRange(this.options.sides, this.options.subject, range);
+      const hashes = await hashRange(sides, subject, range, rowsExpected > LEAST_ROWS ? tuning.statementLimit : null);
+      this.hashMs += hashTime(hashes);
+      pace.record(subject.name, hashes[0].rows, hashTime(hashes));
+      return hashes;
     } catch (error) {
-      if (isTimeLimit(error)) return null;
-      throw error;
+      if (!isTimeLimit(error) || rowsExpected <= 1) throw error;
+      this.hashMs += performance.now() - began;
+      pace.record(subject.name, rowsExpected, performance.now() - began);
+      return null;
+    }
+  }
+
+  /** Both sides' rows of a range; `slow` when a server's time limit ended the statement. */
+  private async rows(range: KeyRange, most: number, rowsExpected: number): Promise<[RowHashes | null, RowHashes | null] | "slow"> {
+    const { sides, subject, tuning } = this.options;
+    try {
+      return await sides.both((side) => rangeRowHashes(sides, side, subject, range, { rows: most, time: rowsExpected > LEAST_ROWS ? tuning.statementLimit : null }));
+    } catch (error) {
+      if (!isTimeLimit(error) || rowsExpected <= 1) throw error;
+      return "slow";
     }
   }
 
@@ -125,8 +161,10 @@ export class Comparison {
   }
 }
 
-export function isTimeLimit(error: unknown): boolean {
-  return error instanceof DroverError && error.errno !== undefined && TIME_LIMITS.has(error.errno);
+/** Rows that are compared one by one at once: few enough for the memory, and for the time of a statement. */
+function leafRows(subject: Subject, tuning: DiffTuning): number {
+  const size = subject.source.rowBytesEstimated;
+  return size > 0 ? Math.max(1, Math.min(tuning.leafRows, Math.floor(tuning.firstBytes / size))) : tuning.leafRows;
 }
 
 interface ConfirmedDifference extends Difference {

@@ -9,6 +9,7 @@ import type { EngineContext, MigrationRef } from "../context.js";
 import { compareChunk, type ChunkOutcome } from "./compare-chunk.js";
 import { ErrorSaver } from "./error-saver.js";
 import { finishDiff } from "./finish.js";
+import { HashPace } from "./pace.js";
 import { DiffPlanner } from "./plan.js";
 import { DiffRepair } from "./repair.js";
 import { Sides } from "./sides.js";
@@ -48,6 +49,7 @@ export class DiffEngine {
   private readonly saver: ErrorSaver;
   private readonly watch: DiffWatch;
   private readonly load: SourceLoad;
+  private readonly pace = new HashPace();
   private readonly known = new Map<string, Known>();
 
   constructor(context: EngineContext, options: DiffEngineOptions) {
@@ -89,8 +91,8 @@ export class DiffEngine {
       if (diff?.state !== "running" || chunk?.state !== "pending" || of === undefined) return "void";
       try {
         await this.load.calm(migration.spec.source, sides);
-        const subject = subjectOf(of, diff.options);
-        const work = { context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject, sides, slots: this.slots };
+        const subject = subjectOf(ref.migration, of, diff.options);
+        const work = { context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject, sides, slots: this.slots, pace: this.pace };
         return await compareChunk(work, chunk);
       } catch (error) {
         // What a chunk was compared by may be what changed.
@@ -122,7 +124,7 @@ export class DiffEngine {
     const save = (report: RepairReport) => sides.state((session) => this.state.diffs.recordRepair(session, ref.migration, diffId, report.state, report));
     const workOf = (table: number) => {
       const of = tables.find((t) => t.number === table);
-      return of === undefined ? null : { context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject: subjectOf(of, diff.options), sides, slots: this.slots };
+      return of === undefined ? null : { context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject: subjectOf(ref.migration, of, diff.options), sides, slots: this.slots, pace: this.pace };
     };
     // What an interrupted repair listed is listed again; rows that it healed are marked and stay counted.
     const report: RepairReport = { ...(JSON.parse(diff.repair) as RepairReport), state: "running", actions: [], actionsLeftOut: 0, inconclusive: 0, refused: 0, error: null };

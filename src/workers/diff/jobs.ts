@@ -15,7 +15,8 @@ interface DiffJob {
   opts: { jobId: string; lifo?: boolean };
 }
 
-const STEP = 4;
+/** The window is filled up again when fewer jobs than this wait in the queue: so that not every chunk has to look. */
+const LOW_WATER = 12;
 
 type Context = Pick<ProcessorContext, "connections" | "state" | "queues" | "config" | "log" | "worker" | "hooks">;
 
@@ -24,15 +25,19 @@ type Context = Pick<ProcessorContext, "connections" | "state" | "queues" | "conf
  * there stay, and a job of the same id that ended is replaced.
  */
 export async function ensureDiffJobs(context: Context, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<void> {
-  await put(context.queues.diff, await neededJobs(context, ref, diffId, signal, "all"), true);
+  await put(context.queues.diff, await neededJobs(context, ref, diffId, signal), true);
 }
 
-/** Opens the window for the next chunks, after one of them was finished. */
+/** Opens the window for the next chunks, after one of them was finished, when few are left in it. */
 export async function nextDiffJobs(context: Context, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<void> {
-  await put(context.queues.diff, await neededJobs(context, ref, diffId, signal, "next"), false);
+  const queue = context.queues.diff;
+  const [waiting, first] = await Promise.all([queue.getWaitingCount(), queue.getWaiting(0, 0)]);
+  // Other diffs' jobs say nothing about this one.
+  if (waiting >= LOW_WATER && (first[0]?.data as { diffId?: string } | undefined)?.diffId === diffId) return;
+  await put(queue, await neededJobs(context, ref, diffId, signal), false);
 }
 
-async function neededJobs(context: Context, ref: MigrationRef, diffId: string, signal: AbortSignal, which: "all" | "next"): Promise<DiffJob[]> {
+async function neededJobs(context: Context, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<DiffJob[]> {
   const state = new DiffState(context.state.schema);
   const { window, planBelow } = DEFAULT_TUNING;
   const { diff, pending, planned } = await context.connections.use(ref.target, "target", signal, async (session) => {
@@ -48,8 +53,7 @@ async function neededJobs(context: Context, ref: MigrationRef, diffId: string, s
   const prepare: DiffJob[] = [{ name: "prepare", data, opts: { jobId: jobIds.diffPrepare(ref.migration, diffId), lifo: true } }];
   if (diff.state === "pending") return [...repair, ...prepare];
   if (pending.length === 0 && planned && (await finishDiff(context, state, ref, diffId, signal))) return repair;
-  // One chunk left the window, or a few at the same time; should one be missed, `ensureDiffJobs` puts it in soon.
-  const chunks = pending.slice(which === "all" ? 0 : window - STEP, window).map((chunk): DiffJob => ({
+  const chunks = pending.slice(0, window).map((chunk): DiffJob => ({
     name: "chunk",
     data: { ...data, table: chunk.table, chunk: chunk.number },
     opts: { jobId: jobIds.diffChunk(ref.migration, diffId, chunk.table, chunk.number) },

@@ -2,16 +2,20 @@
  * Cuts the tables of a diff into chunks, portion after portion, ahead of the comparison. A portion is sized by how long the
  * hashes of the table's latest chunks took.
  */
-import { sleep, throwIfAborted } from "../../shared/abort.js";
+import { throwIfAborted } from "../../shared/abort.js";
 import { DroverError } from "../../shared/errors.js";
+import { conditions, keyedTable } from "../../shared/keys/chunk-select.js";
+import type { KeyRange } from "../../shared/keys/key-predicate.js";
+import { sql } from "../../shared/mysql/bytes.js";
 import type { DiffState } from "../../shared/state/diff-state.js";
 import type { Diff } from "../../shared/state/diffs.js";
 import type { DiffTable, PlannedChunk } from "../../shared/state/diff-tables.js";
+import { numberOf } from "../../shared/state/values.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { boundsRise, copiedChunks, mergeChunks } from "./copy-bounds.js";
-import { boundaryKey } from "./cut-range.js";
+import { boundaryKey, nearBoundaryKey } from "./cut-range.js";
 import { comparisonNotes } from "./notes.js";
 import { Sides } from "./sides.js";
 import { selectTables, subjectOf, type Subject } from "./subject.js";
@@ -19,8 +23,10 @@ import type { DiffTuning } from "./tuning.js";
 
 /** Chunks of a table that are cut before its speed is known. */
 const FIRST_CHUNKS = 32;
-/** A table is cut into this many chunks at least, as long as they are not smaller than the first ones: so that many workers have work. */
-const SHARES = 64;
+/** A diff has this many chunks at least, as long as they are not smaller than the first ones: so that many workers have work. */
+const SHARES = 48;
+/** The slowest of the latest hashes may take so many times as long as all should: one that came near a second makes the next ones smaller. */
+const SLOWEST = 1.5;
 /** Chunks that one transaction records. */
 const PORTION = 64;
 /** Of those that are walked: each costs a look at the source, and the comparison should begin meanwhile. */
@@ -39,6 +45,17 @@ export interface PlannerOptions {
   tables: readonly MigrationTable[];
   tuning: DiffTuning;
   signal: AbortSignal;
+}
+
+type Speed = { average: number; slowest: number };
+
+interface PortionSize {
+  /** Of a chunk. */
+  rows: number;
+  bytes: number;
+  chunks: number;
+  /** Rows in all, at most. */
+  limit: number | null;
 }
 
 interface Portion {
@@ -126,7 +143,7 @@ export class DiffPlanner {
     }));
     const room = (speed === null ? FIRST_CHUNKS : PORTION) - pending;
     if (room <= 0) return null;
-    const portion = await this.cut(subjectOf(of, diff.options), table, { rows: this.chunkRows(of, speed), chunks: room, limit });
+    const portion = await this.cut(subjectOf(ref.migration, of, diff.options), table, { ...this.chunkSize(of, speed), chunks: room, limit });
     await context.connections.transaction(ref.target, "target", signal, async (session) => {
       if (!(await state.tables.recordPlan(session, ref.migration, diff.id, table, portion.chunks, portion.planned)))
         throw new DroverError("SERVER_BUSY", `diff ${diff.id}: another worker cut the same chunks, or the diff was deleted`);
@@ -136,16 +153,19 @@ export class DiffPlanner {
     return portion.chunks.length;
   }
 
-  private chunkRows(table: MigrationTable, speed: number | null): number {
-    const { tuning } = this.options;
-    const bytes = table.definition.rowBytesEstimated;
-    const byBytes = bytes > 0 ? tuning.maxBytes / bytes : tuning.maxRows;
-    const share = Math.max(tuning.firstRows, table.definition.rowsEstimated / SHARES);
-    const rows = speed === null ? tuning.firstRows : Math.min(share, speed * tuning.statementTime);
-    return Math.max(1, Math.floor(Math.min(rows, tuning.maxRows, byBytes)));
+  /** Rows and bytes of the next chunks. */
+  private chunkSize(table: MigrationTable, speed: Speed | null): { rows: number; bytes: number } {
+    const { tuning, tables, diff } = this.options;
+    const bytes = speed === null ? tuning.firstBytes : tuning.maxBytes;
+    const rowBytes = table.definition.rowBytesEstimated;
+    const all = selectTables(tables, diff.options.tables).selected.reduce((sum, t) => sum + t.rowsEstimated, 0);
+    const share = Math.max(tuning.firstRows, all / SHARES);
+    const timely = speed === null ? tuning.firstRows : tuning.statementTime * Math.min(speed.average, SLOWEST * speed.slowest);
+    const rows = Math.min(share, timely, tuning.maxRows, rowBytes > 0 ? bytes / rowBytes : tuning.maxRows);
+    return { rows: Math.max(1, Math.floor(rows)), bytes };
   }
 
-  private async cut(subject: Subject, table: DiffTable, size: { rows: number; chunks: number; limit: number | null }): Promise<Portion> {
+  private async cut(subject: Subject, table: DiffTable, size: PortionSize): Promise<Portion> {
     // Without a key it is compared whole, or, where a row limit does not allow that, not at all.
     if (subject.source.key === null) {
       const whole = { lower: null, upper: null, rows: Math.max(1, table.rowsEstimated) };
@@ -159,10 +179,10 @@ export class DiffPlanner {
   }
 
   /** Chunks from the copy's bounds; none where there are none, or where they do not fit any more. */
-  private async reuse(subject: Subject, table: DiffTable, size: { rows: number; chunks: number }): Promise<PlannedChunk[]> {
-    const { context, state, ref, diff, tuning } = this.options;
+  private async reuse(subject: Subject, table: DiffTable, size: PortionSize): Promise<PlannedChunk[]> {
+    const { context, state, ref, diff } = this.options;
     const copied = await this.sides.use("target", (session) => copiedChunks(session, context.state.schema, ref.migration, table.number));
-    const chunks = mergeChunks(copied, table.plannedTo, { rows: size.rows, bytes: tuning.maxBytes, chunks: size.chunks });
+    const chunks = mergeChunks(copied, table.plannedTo, size);
     if (chunks.length === 0) return chunks;
     const edge = table.plannedTo === null ? chunks : [{ lower: null, upper: table.plannedTo, rows: 0 }, ...chunks];
     if (!(await this.sides.use("source", (session) => boundsRise(session, subject.source, edge)))) return [];
@@ -175,35 +195,44 @@ export class DiffPlanner {
   }
 
   /** Chunks by keyset steps on the source. */
-  private async walk(subject: Subject, table: DiffTable, size: { rows: number; chunks: number; limit: number | null }): Promise<Portion> {
+  private async walk(subject: Subject, table: DiffTable, size: PortionSize): Promise<Portion> {
     const chunks: PlannedChunk[] = [];
     let lower = table.plannedTo;
     let left = size.limit ?? Infinity;
     while (chunks.length < Math.min(size.chunks, WALK)) {
       if (left <= 0) return { chunks, planned: true };
-      const rows = Math.min(size.rows, left);
-      const upper = await this.step(subject, lower, rows);
-      if (upper === null) {
+      const step = await this.step(subject, lower, size.limit === null || subject.where !== null ? size.rows : Math.min(size.rows, left));
+      let { key, rows } = step;
+      const end = key === null;
+      if (size.limit !== null && subject.where !== null) {
+        // At least one: a row may come in, and a chunk without any cannot be cut to its number.
+        rows = Math.max(1, await this.count(subject, { lower, upper: key }));
+        if (rows > left) {
+          key = await boundaryKey(this.sides, "source", subject, { after: lower, upTo: key, rows: left });
+          rows = left;
+        }
+      } else if (end && size.limit === null) {
         const estimate = table.rowsEstimated - table.rowsPlanned - chunks.reduce((sum, chunk) => sum + chunk.rows, 0);
-        chunks.push({ lower, upper: null, rows: size.limit === null ? Math.max(1, Math.min(rows, estimate)) : rows });
-        return { chunks, planned: true };
+        rows = Math.max(1, Math.min(rows, estimate));
       }
-      chunks.push({ lower, upper, rows });
-      lower = upper;
+      chunks.push({ lower, upper: key, rows });
+      if (end) return { chunks, planned: true };
+      lower = key;
       left -= rows;
     }
     return { chunks, planned: false };
   }
 
-  /** A step that takes too long is made smaller; a single row must be reachable. */
-  private async step(subject: Subject, after: Buffer | null, rows: number): Promise<Buffer | null> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await boundaryKey(this.sides, "source", subject, { after, upTo: null, rows });
-      } catch (error) {
-        if (!(error instanceof DroverError) || error.code !== "SERVER_BUSY" || attempt >= 3) throw error;
-        await sleep(100 * attempt, this.options.signal);
-      }
-    }
+  /** A step of so many rows, whatever the filter says of them: it takes no longer where the filter leaves few. */
+  private step(subject: Subject, after: Buffer | null, rows: number): Promise<{ key: Buffer | null; rows: number }> {
+    return nearBoundaryKey(this.sides, "source", { ...subject, where: null }, { after, upTo: null, rows }, this.options.tuning.statementLimit);
+  }
+
+  /** Source rows of a range that pass the filter. */
+  private count(subject: Subject, range: KeyRange): Promise<number> {
+    return this.sides.read("source", subject, async (session, definition) => {
+      const [row] = await session.rows(sql`SELECT COUNT(*) AS n FROM ${keyedTable(definition)}${conditions(definition, { ...range, where: subject.where })}`);
+      return row ? numberOf(row, "n") : 0;
+    });
   }
 }

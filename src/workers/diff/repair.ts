@@ -53,8 +53,8 @@ export class DiffRepair {
     const stored = await work.sides.state((session) => state.rows.ofChunk(session, ref.migration, diffId, chunk.table, chunk.number));
     const confirmed = stored.filter((row) => row.kind !== "inconclusive");
     if (confirmed.length < chunk.differences) {
-      const comparison = comparisonOf({ ...work, options: { ...work.options, onlyKeys: true } }, chunk.rowsPlanned, { onConfirmed: (differences) => this.repairAll(work, differences) });
-      await comparison.compare({ lower: chunk.lower, upper: chunk.upper });
+      const comparison = comparisonOf({ ...work, options: { ...work.options, onlyKeys: true } }, { onConfirmed: (differences) => this.repairAll(work, differences) });
+      await comparison.compare({ lower: chunk.lower, upper: chunk.upper }, chunk.rowsPlanned);
       return;
     }
     // What was repaired before an interruption is not done again.

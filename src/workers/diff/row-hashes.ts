@@ -9,6 +9,7 @@ import { keyOfTable } from "../../shared/keys/key-columns.js";
 import { keyIn, keyListForm, type KeyRange } from "../../shared/keys/key-predicate.js";
 import type { SideName, Sides } from "./sides.js";
 import type { Subject } from "./subject.js";
+import { limited } from "./time-limit.js";
 
 /** Row hashes by key; both as latin1 strings of their bytes. A key is a text row of key cells. */
 export type RowHashes = Map<string, string>;
@@ -16,13 +17,16 @@ export type RowHashes = Map<string, string>;
 /** A cell of 32 bytes with its length. */
 const HASH_CELL = 33;
 
-/** All rows of a range; null when there are more than `limit`. */
-export async function rangeRowHashes(sides: Sides, side: SideName, subject: Subject, range: KeyRange, limit: number): Promise<RowHashes | null> {
+/**
+ * All rows of a range; null when there are more than `rows`.
+ * @param limits.time when the source ends the statement, in milliseconds; null for the session's own limit
+ */
+export async function rangeRowHashes(sides: Sides, side: SideName, subject: Subject, range: KeyRange, limits: { rows: number; time: number | null }): Promise<RowHashes | null> {
   const hashes: RowHashes = new Map();
   await sides.read(side, subject, (session, definition) =>
-    session.readRows(sql`${rowHashSelect(definition, { ...range, where: subject.where })} LIMIT ${limit + 1}`, (buffer, start, end) => addRow(hashes, buffer, start, end)),
+    session.readRows(limited(session, sql`${rowHashSelect(definition, { ...range, where: subject.where })} LIMIT ${limits.rows + 1}`, side === "source" ? limits.time : null), (buffer, start, end) => addRow(hashes, buffer, start, end)),
   );
-  return hashes.size <= limit ? hashes : null;
+  return hashes.size <= limits.rows ? hashes : null;
 }
 
 /** The rows that have one of the keys, on one side. Keys that no row has are not in the result. */

@@ -5,6 +5,8 @@ import type { MigrationTable } from "../../shared/state/tables.js";
 
 export interface Subject {
   number: number;
+  /** Tells the tables of all migrations and filters apart. */
+  name: string;
   source: TableDefinition;
   /** The source's definition under the target's name: what must be there, and how keys are ordered. */
   target: TableDefinition;
@@ -12,11 +14,12 @@ export interface Subject {
   where: string | null;
 }
 
-export function subjectOf(table: MigrationTable, options: Pick<DiffOptions, "where">): Subject {
+export function subjectOf(migration: string, table: MigrationTable, options: Pick<DiffOptions, "where">): Subject {
   // A line of its own for each: a filter may end in a comment.
   const filters = [table.where, options.where].filter((filter) => filter !== null);
   return {
     number: table.number,
+    name: `${migration}/${table.number}/${options.where ?? ""}`,
     source: table.definition,
     target: { ...table.definition, schema: table.target.schema, table: table.target.table },
     where: filters.length === 0 ? null : filters.map((filter) => `(\n${filter}\n)`).join(" AND "),

@@ -2,8 +2,12 @@
 export interface DiffTuning {
   /** What one hash statement should take, in milliseconds: the longest that DDL on the source normally waits for us. */
   statementTime: number;
+  /** After this time the source ends a statement, and the range is compared in parts, in milliseconds. */
+  statementLimit: number;
   /** Rows of the first chunks of a table, before its speed is known. */
   firstRows: number;
+  /** Bytes of them, and of parts that are compared row by row, as the server estimates the row size. */
+  firstBytes: number;
   /** Most rows of a chunk. */
   maxRows: number;
   /** Most bytes of a chunk, as the server estimates the row size. */
@@ -34,7 +38,9 @@ export interface DiffTuning {
 
 export const DEFAULT_TUNING: DiffTuning = {
   statementTime: 300,
+  statementLimit: 900,
   firstRows: 20_000,
+  firstBytes: 16 * 1024 * 1024,
   maxRows: 500_000,
   maxBytes: 64 * 1024 * 1024,
   leafRows: 10_000,

@@ -26,11 +26,9 @@ export function createDiffProcessor(context: ProcessorContext, options: DiffProc
   const run = async (job: Job, signal: AbortSignal): Promise<unknown> => {
     if (job.name === "chunk") {
       const { diffId, table, chunk, ...ref } = parseJob(diffJobs, "chunk", job.data);
-      return await engine.slots.busy(async () => {
-        const done = await attempt(signal, (error) => engine.recordError(ref, diffId, error), () => engine.chunk(ref, diffId, table, chunk, signal));
-        await nextDiffJobs(context, ref, diffId, signal);
-        return done;
-      });
+      const done = await engine.slots.busy(() => attempt(signal, (error) => engine.recordError(ref, diffId, error), () => engine.chunk(ref, diffId, table, chunk, signal)));
+      await nextDiffJobs(context, ref, diffId, signal);
+      return done;
     }
     if (job.name === "prepare") {
       const { diffId, ...ref } = parseJob(diffJobs, "prepare", job.data);
