@@ -83,12 +83,6 @@ export class DiffChunkStore {
     return rows.map((row) => ({ table: numberOf(row, "table_number"), number: numberOf(row, "number") }));
   }
 
-  /** Pending chunks of one table, counted up to `limit`. */
-  async countPending(session: Session, migration: string, diff: string, table: number, limit: number): Promise<number> {
-    const [row] = await session.rows(sql`SELECT COUNT(*) AS n FROM (SELECT 1 FROM ${this.table} WHERE ${this.of(migration, diff)} AND state='pending' AND table_number=${table} LIMIT ${limit}) AS p`);
-    return row ? numberOf(row, "n") : 0;
-  }
-
   async firstFailed(session: Session, migration: string, diff: string): Promise<{ table: number; number: number; attempts: number; error: ErrorRecord } | null> {
     const [row] = await session.rows(sql`SELECT table_number, number, attempts, error FROM ${this.table} WHERE ${this.of(migration, diff)} AND state='failed' LIMIT 1`);
     if (!row) return null;
@@ -127,15 +121,19 @@ export class DiffChunkStore {
   }
 
   /**
-   * Rows per millisecond of the hash statements of a table's latest finished chunks, of all of them and of the slowest one;
-   * null before the first. Counted as they were cut: with a filter most rows may be read and few compared.
+   * How a table gets on: its pending chunks, counted up to `limit`, and the rows per millisecond of the hash statements of its
+   * latest finished chunks, of all of them and of the slowest one; null before the first. Rows count as they were cut: with a
+   * filter most rows may be read and few compared.
    */
-  async recentSpeed(session: Session, migration: string, diff: string, table: number): Promise<{ average: number; slowest: number } | null> {
-    const [row] = await session.rows(sql`SELECT SUM(rows_planned) AS n, SUM(hash_ms) AS ms, MIN(IF(hash_ms >= ${TELLING_MS}, rows_planned / hash_ms, NULL)) AS slowest FROM (SELECT rows_planned, hash_ms FROM ${this.table}
-      WHERE ${this.of(migration, diff)} AND table_number=${table} AND state IN ('equal','different') AND hash_ms > 0 ORDER BY number DESC LIMIT 8) AS r`);
-    if (!row || row["n"] === null) return null;
+  async recent(session: Session, migration: string, diff: string, table: number, limit: number): Promise<{ pending: number; speed: { average: number; slowest: number } | null }> {
+    const of = sql`${this.of(migration, diff)} AND table_number=${table}`;
+    const [row] = await session.rows(sql`SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM ${this.table} WHERE ${of} AND state='pending' LIMIT ${limit}) AS p) AS pending,
+        SUM(rows_planned) AS n, SUM(hash_ms) AS ms, MIN(IF(hash_ms >= ${TELLING_MS}, rows_planned / hash_ms, NULL)) AS slowest
+      FROM (SELECT rows_planned, hash_ms FROM ${this.table} WHERE ${of} AND state IN ('equal','different') AND hash_ms > 0 ORDER BY number DESC LIMIT 8) AS r`);
+    const pending = row ? numberOf(row, "pending") : 0;
+    if (!row || row["n"] === null) return { pending, speed: null };
     const average = numberOf(row, "n") / Math.max(1, numberOf(row, "ms"));
-    return { average, slowest: row["slowest"] == null ? average : numberOf(row, "slowest") };
+    return { pending, speed: { average, slowest: row["slowest"] == null ? average : numberOf(row, "slowest") } };
   }
 
   async totals(session: Session, migration: string, diff: string): Promise<DiffChunkTotals[]> {

@@ -60,11 +60,6 @@ export class DiffTableStore {
     return done.affectedRows === 1;
   }
 
-  /** Corrects the estimate by a better one. */
-  async setEstimate(session: Session, migration: string, diff: string, table: number, rows: number): Promise<void> {
-    await session.run(sql`UPDATE ${this.table} SET rows_estimated=${rows} WHERE migration=${id(migration)} AND diff=${id(diff)} AND table_number=${table}`);
-  }
-
   /** Whether every table is cut to its end. */
   async allPlanned(session: Session, migration: string, diff: string): Promise<boolean> {
     return (await session.rows(sql`SELECT 1 FROM ${this.table} WHERE migration=${id(migration)} AND diff=${id(diff)} AND planned=0 LIMIT 1`)).length === 0;

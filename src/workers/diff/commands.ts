@@ -8,6 +8,8 @@ import type { EngineContext, MigrationRef } from "../context.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
 import { selectTables } from "./subject.js";
 
+const DEADLOCK = 1213;
+
 /** Before these are over the target is incomplete by design, and every row that was not copied yet would be a difference. */
 const TOO_EARLY: readonly Phase[] = ["planning", "copying"];
 
@@ -69,10 +71,17 @@ export async function resumeDiff(context: EngineContext, ref: MigrationRef, diff
 
 export async function deleteDiff(context: EngineContext, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<void> {
   const state = new DiffState(context.state.schema);
-  await context.connections.transaction(ref.target, "target", signal, async (session) => {
-    await state.diffs.require(session, ref.migration, diffId);
-    await state.remove(session, ref.migration, diffId);
-  });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await context.connections.transaction(ref.target, "target", signal, async (session) => {
+        await state.diffs.require(session, ref.migration, diffId);
+        await state.remove(session, ref.migration, diffId);
+      });
+    } catch (error) {
+      // A chunk that is being recorded has its row and looks at the diff's: the two may meet.
+      if (!(error instanceof DroverError) || error.errno !== DEADLOCK || attempt >= 5) throw error;
+    }
+  }
 }
 
 /**

@@ -3,6 +3,8 @@ import { DroverError, errorRecord } from "../../shared/errors.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
 import type { DiffOptions } from "../../shared/contracts/diff.js";
 import { DiffState } from "../../shared/state/diff-state.js";
+import type { Diff } from "../../shared/state/diffs.js";
+import type { Session } from "../../shared/mysql/session.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
@@ -21,6 +23,8 @@ import { DiffWatch, whyEnded } from "./watch.js";
 
 /** What a worker remembers of a migration between two chunks, in milliseconds: a changed table is noticed after it. */
 const MEMORY = 2_000;
+/** And of a diff: that it was stopped is noticed by the watch, and by the recording of a chunk. */
+const DIFF_MEMORY = 1_000;
 /** An error that no retry is known to heal gets this many tries: a table that was altered is followed within them. */
 const REFUSALS = 6;
 /** Unknown column, table or index: one server has run a DDL that the other, or our definition, will have in a moment. */
@@ -51,6 +55,7 @@ export class DiffEngine {
   private readonly load: SourceLoad;
   private readonly pace = new HashPace();
   private readonly known = new Map<string, Known>();
+  private readonly knownDiffs = new Map<string, { at: number; diff: Diff | null }>();
 
   constructor(context: EngineContext, options: DiffEngineOptions) {
     this.context = context;
@@ -84,7 +89,7 @@ export class DiffEngine {
       const { migration, tables } = await this.look(ref, watched, MEMORY);
       const sides = new Sides(this.context, ref, migration.spec.source, watched);
       const { diff, chunk } = await sides.state(async (session) => ({
-        diff: await this.state.diffs.read(session, ref.migration, diffId),
+        diff: await this.lookAtDiff(session, ref, diffId),
         chunk: await this.state.chunks.read(session, ref.migration, diffId, table, number),
       }));
       const of = tables.find((t) => t.number === table);
@@ -160,6 +165,17 @@ export class DiffEngine {
       if (!infrastructure && diff.planFailures + 1 >= limit) await this.state.diffs.end(session, ref.migration, diffId, "failed", error);
       else await this.state.diffs.recordError(session, ref.migration, diffId, error, !infrastructure);
     });
+  }
+
+  private async lookAtDiff(session: Session, ref: MigrationRef, diffId: string): Promise<Diff | null> {
+    const key = `${knownKey(ref)}/${diffId}`;
+    const now = Date.now();
+    for (const [name, { at }] of this.knownDiffs) if (now - at > DIFF_MEMORY) this.knownDiffs.delete(name);
+    const known = this.knownDiffs.get(key);
+    if (known !== undefined) return known.diff;
+    const diff = await this.state.diffs.read(session, ref.migration, diffId);
+    if (diff?.state === "running") this.knownDiffs.set(key, { at: now, diff });
+    return diff;
   }
 
   /** @param age how old what is remembered may be, in milliseconds */

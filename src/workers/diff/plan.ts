@@ -22,7 +22,7 @@ import { selectTables, subjectOf, type Subject } from "./subject.js";
 import type { DiffTuning } from "./tuning.js";
 
 /** Chunks of a table that are cut before its speed is known. */
-const FIRST_CHUNKS = 32;
+const FIRST_CHUNKS = 4;
 /** A diff has this many chunks at least, as long as they are not smaller than the first ones: so that many workers have work. */
 const SHARES = 48;
 /** The slowest of the latest hashes may take so many times as long as all should: one that came near a second makes the next ones smaller. */
@@ -31,8 +31,8 @@ const SLOWEST = 1.5;
 const PORTION = 64;
 /** Of those that are walked: each costs a look at the source, and the comparison should begin meanwhile. */
 const WALK = 8;
-/** Tables that are cut at the same time. */
-const LANES = 4;
+/** Tables that are cut at the same time: mostly waiting for one server or the other, and many tables are small. */
+const LANES = 16;
 /** Between two announcements of new chunks, in milliseconds. */
 const ANNOUNCEMENT = 250;
 
@@ -80,7 +80,9 @@ export class DiffPlanner {
     const { selected, unknown } = selectTables(tables, diff.options.tables);
     if (unknown.length > 0) throw new DroverError("NOT_FOUND", `migration ${ref.migration} has no table ${unknown.join(", ")}`);
     await context.connections.transaction(ref.target, "target", signal, async (session) => {
-      const entries = selected.map((t) => ({ number: t.number, rowsEstimated: t.rowsEstimated, notes: comparisonNotes(t.definition) }));
+      // What the copy counted is better than the server's estimate.
+      const copied = new Map((await context.state.chunks.totals(session, ref.migration)).map((t) => [t.table, t.rows]));
+      const entries = selected.map((t) => ({ number: t.number, rowsEstimated: copied.get(t.number) || t.rowsEstimated, notes: comparisonNotes(t.definition) }));
       if (entries.length > 0) await state.tables.add(session, ref.migration, diff.id, entries);
       await state.diffs.changeState(session, ref.migration, diff.id, ["pending"], "running");
     });
@@ -137,10 +139,7 @@ export class DiffPlanner {
     const { context, state, ref, diff, tables, tuning, signal } = this.options;
     const of = tables.find((t) => t.number === table.number);
     if (of === undefined) throw new DroverError("NOT_FOUND", `migration ${ref.migration} has no table ${table.number}: it was removed`);
-    const { speed, pending } = await this.sides.use("target", async (session) => ({
-      speed: await state.chunks.recentSpeed(session, ref.migration, diff.id, table.number),
-      pending: await state.chunks.countPending(session, ref.migration, diff.id, table.number, tuning.planAhead),
-    }));
+    const { speed, pending } = table.nextNumber === 1 ? { speed: null, pending: 0 } : await this.sides.use("target", (session) => state.chunks.recent(session, ref.migration, diff.id, table.number, tuning.planAhead));
     const room = (speed === null ? FIRST_CHUNKS : PORTION) - pending;
     if (room <= 0) return null;
     const portion = await this.cut(subjectOf(ref.migration, of, diff.options), table, { ...this.chunkSize(of, speed), chunks: room, limit });
@@ -148,7 +147,7 @@ export class DiffPlanner {
       if (!(await state.tables.recordPlan(session, ref.migration, diff.id, table, portion.chunks, portion.planned)))
         throw new DroverError("SERVER_BUSY", `diff ${diff.id}: another worker cut the same chunks, or the diff was deleted`);
       await state.chunks.add(session, ref.migration, diff.id, table.number, table.nextNumber, portion.chunks);
-      await state.diffs.recordPlanProgress(session, ref.migration, diff.id);
+      if (diff.planFailures > 0) await state.diffs.recordPlanProgress(session, ref.migration, diff.id);
     });
     return portion.chunks.length;
   }
@@ -171,26 +170,24 @@ export class DiffPlanner {
       const whole = { lower: null, upper: null, rows: Math.max(1, table.rowsEstimated) };
       return { chunks: size.limit === null || table.rowsEstimated <= size.limit ? [whole] : [], planned: true };
     }
-    if (size.limit === null) {
-      const reused = await this.reuse(subject, table, size);
-      if (reused.length > 0) return { chunks: reused, planned: false };
-    }
-    return await this.walk(subject, table, size);
+    const reused = size.limit === null ? await this.reuse(subject, table, size) : [];
+    const last = reused.at(-1);
+    if (last === undefined) return await this.walk(subject, table, size);
+    if (reused.length >= size.chunks) return { chunks: reused, planned: false };
+    // Few rows, or none, came in behind the copy: the last chunk takes them, and small tables are one chunk.
+    const { key } = await this.step(subject, last.upper, Math.max(1, size.rows - last.rows));
+    if (key === null) last.upper = null;
+    return { chunks: reused, planned: key === null };
   }
 
   /** Chunks from the copy's bounds; none where there are none, or where they do not fit any more. */
   private async reuse(subject: Subject, table: DiffTable, size: PortionSize): Promise<PlannedChunk[]> {
-    const { context, state, ref, diff } = this.options;
+    const { context, ref } = this.options;
     const copied = await this.sides.use("target", (session) => copiedChunks(session, context.state.schema, ref.migration, table.number));
     const chunks = mergeChunks(copied, table.plannedTo, size);
     if (chunks.length === 0) return chunks;
     const edge = table.plannedTo === null ? chunks : [{ lower: null, upper: table.plannedTo, rows: 0 }, ...chunks];
     if (!(await this.sides.use("source", (session) => boundsRise(session, subject.source, edge)))) return [];
-    if (table.nextNumber === 1 && subject.where === null) {
-      // What was counted is better than the server's estimate.
-      const rows = copied.reduce((sum, chunk) => sum + chunk.rows, 0);
-      await this.sides.use("target", (session) => state.tables.setEstimate(session, ref.migration, diff.id, table.number, rows));
-    }
     return chunks;
   }
 
