@@ -1,7 +1,7 @@
 /** The contracts as JSON Schema, for programs in any language: what may be written, before defaults are filled in. */
 import { z } from "zod";
 import { cutoverReport } from "../shared/contracts/cutover.js";
-import { diffReport, repairReport } from "../shared/contracts/diff.js";
+import { diffReport, diffSchedule, repairReport } from "../shared/contracts/diff.js";
 import { controlJobs, type ControlJobName } from "../shared/contracts/jobs.js";
 import { encodedError, finding } from "../shared/contracts/problem.js";
 import { migrationSpec, patternSelection, selection, tableSelection } from "../shared/contracts/spec.js";
@@ -10,7 +10,7 @@ import { migrationStatus } from "../shared/contracts/status.js";
 export type JsonSchema = Record<string, unknown>;
 
 /** The workers' own turns: nobody else enqueues them. */
-const INTERNAL: readonly ControlJobName[] = ["advance", "reconcile", "cutover-advance"];
+const INTERNAL: readonly ControlJobName[] = ["advance", "reconcile", "cutover-advance", "diff-scheduled"];
 
 /** What commands print with `--json`, by the command. Keys may be added. */
 const OUTPUTS: Record<string, z.ZodType> = {
@@ -20,6 +20,8 @@ const OUTPUTS: Record<string, z.ZodType> = {
   "diff-list": z.array(diffReport),
   "diff-repair": repairReport,
   cutover: cutoverReport,
+  "diff-schedule": diffSchedule,
+  "diff-schedules": z.array(diffSchedule),
   check: z.object({ ok: z.boolean(), problems: z.array(finding) }),
   start: z.object({ id: z.string() }),
   "diff-start": z.object({ diffId: z.string() }),

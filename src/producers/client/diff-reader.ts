@@ -1,8 +1,10 @@
 /** Reads diffs and repairs from the state schema. */
-import { diffId, type DiffReport } from "../../shared/contracts/diff.js";
+import { diffId, type DiffReport, type DiffSchedule } from "../../shared/contracts/diff.js";
 import { DroverError, bounded } from "../../shared/errors.js";
 import type { Connections } from "../../shared/mysql/connections.js";
 import type { Session } from "../../shared/mysql/session.js";
+import { DiffScheduleStore, shownSchedule } from "../../shared/state/diff-schedules.js";
+import { DiffState } from "../../shared/state/diff-state.js";
 import { listDiffReports, readDiffReport } from "../../shared/state/diff-report.js";
 import { readRepairReport, type RepairReport } from "../../shared/state/diff-repair-report.js";
 import type { FoundMigration } from "./migration-finder.js";
@@ -41,6 +43,19 @@ export class DiffReader {
   /** Newest first, without samples. */
   async list(found: FoundMigration, signal: AbortSignal): Promise<DiffReport[]> {
     return await this.onState(found, signal, (session) => listDiffReports(session, this.schema, found.migration.id));
+  }
+
+  /** The id that is meant: `last` is the newest. @throws DroverError NOT_FOUND */
+  async resolve(found: FoundMigration, diff: string, signal: AbortSignal): Promise<string> {
+    if (diff !== "last") return diff;
+    const [newest] = await this.onState(found, signal, (session) => new DiffState(this.schema).diffs.list(session, found.migration.id));
+    if (newest === undefined) throw new DroverError("NOT_FOUND", `migration ${found.migration.id} has no diff yet`, { cure: "`drover diff start` makes one" });
+    return newest.id;
+  }
+
+  async schedules(found: FoundMigration, signal: AbortSignal): Promise<DiffSchedule[]> {
+    const stored = await this.onState(found, signal, (session) => new DiffScheduleStore(this.schema).list(session, found.migration.id));
+    return stored.map(shownSchedule);
   }
 
   /** The report of a diff's latest repair; null when there was none. @throws DroverError NOT_FOUND */

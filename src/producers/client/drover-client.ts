@@ -8,8 +8,8 @@ import type { Telemetry } from "bullmq";
 import { z } from "zod";
 import { loadConfig, type Config } from "../../shared/config.js";
 import { cutoverOptions, type CutoverOptionsInput, type CutoverReport } from "../../shared/contracts/cutover.js";
-import type { DiffOptionsInput, DiffReport } from "../../shared/contracts/diff.js";
-import { diffOptions } from "../../shared/contracts/diff.js";
+import type { DiffOptionsInput, DiffReport, DiffSchedule, DiffScheduleInput } from "../../shared/contracts/diff.js";
+import { diffOptions, diffScheduleSettings } from "../../shared/contracts/diff.js";
 import { migrationSpec, parseContract, parseMigrationSpec, type MigrationSpec, type MigrationSpecInput } from "../../shared/contracts/spec.js";
 import { PHASES, type MigrationStatus, type Phase } from "../../shared/contracts/status.js";
 import { DroverError } from "../../shared/errors.js";
@@ -180,6 +180,29 @@ export class DroverClient {
     });
   }
 
+  /** Starts diffs again and again; a schedule of the same name is replaced. @throws DroverError NOT_FOUND, SPEC_INVALID, NO_ANSWER */
+  async scheduleDiff(id: string, schedule: DiffScheduleInput, options: AnswerOptions = {}): Promise<DiffSchedule> {
+    const { name } = parseContract(diffScheduleSettings, schedule, "the diff's schedule");
+    await this.channel.send("diff-schedule", { ...(await this.reference(id, options)), ...schedule }, options);
+    const stored = (await this.listDiffSchedules(id, options)).find((one) => one.name === name);
+    if (stored === undefined) throw new DroverError("NOT_FOUND", `the schedule "${name}" of migration ${id} was removed meanwhile`);
+    return stored;
+  }
+
+  /** Ends a schedule; its diffs stay. @throws DroverError NOT_FOUND, NO_ANSWER */
+  async unscheduleDiff(id: string, name = "default", options: AnswerOptions = {}): Promise<{ id: string; name: string }> {
+    await this.channel.send("diff-unschedule", { ...(await this.reference(id, options)), name }, options);
+    return { id, name };
+  }
+
+  /** By name. @throws DroverError NOT_FOUND */
+  async listDiffSchedules(id: string, options: CallOptions = {}): Promise<DiffSchedule[]> {
+    const view = await this.view();
+    const signal = view.signal(options.signal);
+    return await view.diffs.schedules(await this.find(view, id, signal), signal);
+  }
+
+  /** @param diffId `last` is the newest, here as in every command on a diff */
   async stopDiff(id: string, diffId: string, options: AnswerOptions = {}): Promise<DiffReport> {
     return await this.diffCommand("diff-stop", id, diffId, options);
   }
@@ -190,8 +213,9 @@ export class DroverClient {
   }
 
   async deleteDiff(id: string, diffId: string, options: AnswerOptions = {}): Promise<{ id: string; diffId: string }> {
-    await this.channel.send("diff-delete", { ...(await this.reference(id, options)), diffId }, options);
-    return { id, diffId };
+    const named = await this.diffReference(id, diffId, options);
+    await this.channel.send("diff-delete", named, options);
+    return { id, diffId: named.diffId };
   }
 
   /**
@@ -202,9 +226,10 @@ export class DroverClient {
   async repairDiff(id: string, diffId: string, options: RepairOptions = {}): Promise<RepairReport> {
     const view = await this.view();
     const signal = view.signal(options.signal);
-    await this.startRepair(id, diffId, { ...options, signal });
-    return await poll(`the repair of diff ${diffId} did not end`, { timeout: options.timeout, signal }, async () => {
-      const report = await this.showRepair(id, diffId, { signal });
+    const { diffId: diff } = await this.diffReference(id, diffId, { signal });
+    await this.startRepair(id, diff, { ...options, signal });
+    return await poll(`the repair of diff ${diff} did not end`, { timeout: options.timeout, signal }, async () => {
+      const report = await this.showRepair(id, diff, { signal });
       return report !== null && report.state !== "pending" && report.state !== "running" ? report : undefined;
     });
   }
@@ -212,14 +237,15 @@ export class DroverClient {
   /** Asks for a repair, without waiting for its end. @throws DroverError NOT_FOUND, WRONG_PHASE, NO_ANSWER */
   async startRepair(id: string, diffId: string, options: Omit<RepairOptions, "timeout"> = {}): Promise<void> {
     const { signal, onNoWorker, dryRun = false } = options;
-    await this.channel.send("diff-repair", { ...(await this.reference(id, { signal })), diffId, dryRun }, { signal, onNoWorker });
+    await this.channel.send("diff-repair", { ...(await this.diffReference(id, diffId, { signal })), dryRun }, { signal, onNoWorker });
   }
 
   /** The latest repair of a diff; null when there was none. @throws DroverError NOT_FOUND */
   async showRepair(id: string, diffId: string, options: CallOptions = {}): Promise<RepairReport | null> {
     const view = await this.view();
     const signal = view.signal(options.signal);
-    return await view.diffs.repair(await this.find(view, id, signal), diffId, signal);
+    const found = await this.find(view, id, signal);
+    return await view.diffs.repair(found, await view.diffs.resolve(found, diffId, signal), signal);
   }
 
   /**
@@ -274,8 +300,17 @@ export class DroverClient {
   }
 
   private async diffCommand(name: "diff-stop" | "diff-resume", id: string, diffId: string, options: AnswerOptions): Promise<DiffReport> {
-    await this.channel.send(name, { ...(await this.reference(id, options)), diffId }, options);
-    return await this.showDiff(id, diffId, options);
+    const named = await this.diffReference(id, diffId, options);
+    await this.channel.send(name, named, options);
+    return await this.showDiff(id, named.diffId, options);
+  }
+
+  /** How a command's payload names a diff. @throws DroverError NOT_FOUND, CONNECTION_LOST */
+  private async diffReference(id: string, diffId: string, options: CallOptions): Promise<{ migration: string; target: string; diffId: string }> {
+    const view = await this.view();
+    const signal = view.signal(options.signal);
+    const found = await this.find(view, id, signal);
+    return { migration: id, target: found.target, diffId: await view.diffs.resolve(found, diffId, signal) };
   }
 
   /** How a command's payload names a migration. @throws DroverError NOT_FOUND, CONNECTION_LOST */

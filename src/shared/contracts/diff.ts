@@ -1,5 +1,6 @@
 /** What `diff` takes and prints: contract §Diff. */
 import { z } from "zod";
+import { connectionName } from "./spec.js";
 import { errorRecordContract, storedError, timestamp } from "./status.js";
 
 export const DIFF_STATES = ["pending", "running", "stopped", "completed", "failed"] as const;
@@ -16,10 +17,42 @@ export const diffOptions = z.strictObject({
   /** milliseconds */
   maxDuration: z.number().int().min(1).nullable().default(null),
   onlyKeys: z.boolean().default(false),
+  /** Failures of one chunk, or of planning in a row, before it is given up. */
   maxAttempts: z.number().int().min(1).default(20),
+  /** No chunk begins while more threads than this run on the source. */
+  maxThreadsRunning: z.number().int().min(1).default(64),
+  /** A connection to a replica of the source: no chunk begins while it lags. */
+  replica: connectionName.nullable().default(null),
+  /** milliseconds */
+  maxReplicaLag: z.number().int().min(0).default(5_000),
 });
 export type DiffOptions = z.output<typeof diffOptions>;
 export type DiffOptionsInput = z.input<typeof diffOptions>;
+
+/** Names of its diffs begin with it, so it leaves room for the time. */
+export const scheduleName = z.string().regex(/^[a-z0-9_-]{1,40}$/, "expected 1 to 40 of a-z, 0-9, _ and -");
+
+export const diffScheduleSettings = z.strictObject({
+  name: scheduleName.default("default"),
+  /** milliseconds */
+  every: z.number().int().min(1_000),
+  /** Finished diffs of the schedule that are kept. */
+  keep: z.number().int().min(1).max(1_000).default(10),
+  options: diffOptions.prefault({}),
+});
+export type DiffScheduleInput = z.input<typeof diffScheduleSettings>;
+
+export const diffSchedule = z.object({
+  id: z.string().describe("the migration"),
+  name: z.string(),
+  every: z.number().int().describe("milliseconds"),
+  keep: z.number().int(),
+  options: diffOptions,
+  lastDiffId: z.string().nullable(),
+  lastStartedAt: timestamp.nullable(),
+  nextAt: timestamp,
+});
+export type DiffSchedule = z.output<typeof diffSchedule>;
 
 const count = z.number().int().nonnegative();
 const values = z.record(z.string(), z.string().nullable()).nullable();

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { connectionName, migrationId, migrationSpec, parseContract } from "./spec.js";
 import { cutoverOptions } from "./cutover.js";
-import { diffId, diffOptions } from "./diff.js";
+import { diffId, diffOptions, diffScheduleSettings, scheduleName } from "./diff.js";
 
 const migrationRef = { migration: migrationId, target: connectionName };
 
@@ -21,8 +21,10 @@ export const controlJobs = {
   "diff-resume": z.strictObject({ ...migrationRef, diffId }),
   "diff-delete": z.strictObject({ ...migrationRef, diffId }),
   "diff-repair": z.strictObject({ ...migrationRef, diffId, dryRun: z.boolean().default(false) }),
-  /** Starts a new diff at every turn of a job scheduler; finished scheduled diffs beyond `keep` are deleted. */
-  "diff-scheduled": z.strictObject({ ...migrationRef, keep: z.number().int().min(1).default(10), options: diffOptions.prefault({}) }),
+  "diff-schedule": z.strictObject({ ...migrationRef, ...diffScheduleSettings.shape }),
+  "diff-unschedule": z.strictObject({ ...migrationRef, name: scheduleName.default("default") }),
+  /** A turn of a schedule. */
+  "diff-scheduled": z.strictObject({ ...migrationRef, schedule: scheduleName }),
   /** Looks whether a migration can be cut over, and begins with it unless `dryRun`. */
   cutover: z.strictObject({ ...migrationRef, dryRun: z.boolean().default(false), options: cutoverOptions.prefault({}) }),
   /** Takes a cut-over back that has not come to its point of no return. */

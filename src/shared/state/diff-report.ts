@@ -42,11 +42,13 @@ async function reportOf(session: Session, schema: string, migration: string, dif
   const definitions = new Map((await new TableStore(schema).list(session, migration)).map((table) => [table.number, table]));
   const tables = await state.tables.list(session, migration, diff.id);
   const totals = new Map((await state.chunks.totals(session, migration, diff.id)).map((t) => [t.table, t]));
+  // Of hundreds of tables few differ, and whoever waits for a diff asks often.
+  const differing = options.samples === false || diff.options.maxSamples === 0 ? new Set<number>() : await state.rows.tables(session, migration, diff.id);
   const reports: DiffTableReport[] = [];
   for (const table of tables) {
     const definition = definitions.get(table.number);
     if (definition === undefined) continue;
-    const rows = options.samples === false ? [] : await state.rows.samples(session, migration, diff.id, table.number, diff.options.maxSamples);
+    const rows = !differing.has(table.number) ? [] : await state.rows.samples(session, migration, diff.id, table.number, diff.options.maxSamples);
     const samples = await Promise.all(rows.map((row) => sampleOf(definition, row, diff)));
     if (options.showValues !== undefined && !diff.options.onlyKeys) await addValues(options.showValues, definition, rows, samples);
     reports.push(tableReport(diff, table, definition, totals.get(table.number), samples));

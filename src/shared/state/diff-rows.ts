@@ -44,6 +44,12 @@ export class DiffRowStore {
     return this.select(session, sql`${this.of(migration, diff)} AND table_number=${table} ORDER BY chunk, number LIMIT ${limit}`);
   }
 
+  /** The tables that have rows. */
+  async tables(session: Session, migration: string, diff: string): Promise<Set<number>> {
+    const rows = await session.rows(sql`SELECT DISTINCT table_number FROM ${this.table} WHERE ${this.of(migration, diff)}`);
+    return new Set(rows.map((row) => numberOf(row, "table_number")));
+  }
+
   /** The rows of one chunk. */
   async ofChunk(session: Session, migration: string, diff: string, table: number, chunk: number): Promise<StoredDifference[]> {
     return this.select(session, sql`${this.of(migration, diff)} AND table_number=${table} AND chunk=${chunk} ORDER BY number`);

@@ -116,9 +116,9 @@ export class DiffStore {
     await session.run(sql`UPDATE ${this.table} SET repair=${json(report)}, repair_state=${id(state)} WHERE ${this.one(migration, diff)} AND repair_state IN ('pending','running')`);
   }
 
-  /** Finished diffs of the schedule, oldest first, without the newest `keep`. */
-  async outdated(session: Session, migration: string, keep: number): Promise<string[]> {
-    const rows = await session.rows(sql`SELECT diff FROM ${this.table} WHERE migration=${id(migration)} AND scheduled=1 AND state IN ('completed','failed','stopped')
+  /** Finished diffs of the schedule, oldest first, without the newest `keep`. Their ids are its name, `-` and fourteen digits. */
+  async outdated(session: Session, migration: string, schedule: string, keep: number): Promise<string[]> {
+    const rows = await session.rows(sql`SELECT diff FROM ${this.table} WHERE migration=${id(migration)} AND scheduled=1 AND LEFT(diff, CHAR_LENGTH(diff) - 15)=${id(schedule)} AND state IN ('completed','failed','stopped')
       ORDER BY started_at DESC, diff DESC LIMIT 1000 OFFSET ${keep}`);
     return rows.map((row) => textOf(row, "diff")).reverse();
   }

@@ -9,7 +9,7 @@ import { DroverError } from "../errors.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session } from "../mysql/session.js";
 
-const STATE_VERSION = 2;
+const STATE_VERSION = 4;
 
 const ID = "VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL";
 const TEXT = "LONGTEXT CHARACTER SET utf8mb4";
@@ -123,6 +123,17 @@ function tableStatements(schema: ByteSql): ByteSql[] {
       started_at ${TIME} NOT NULL,
       completed_at ${TIME} NULL,
       PRIMARY KEY (migration, diff)`),
+    create("diff_schedules", `
+      migration ${ID},
+      name ${ID},
+      target VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+      every_ms BIGINT NOT NULL,
+      keep_newest INT NOT NULL,
+      options ${TEXT} NOT NULL,
+      last_diff VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
+      last_at ${TIME} NULL,
+      created_at ${TIME} NOT NULL,
+      PRIMARY KEY (migration, name)`),
     create("diff_tables", `
       migration ${ID},
       diff ${ID},

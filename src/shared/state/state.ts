@@ -12,7 +12,7 @@ import { id } from "./values.js";
 
 /** Every table that holds rows of a migration, the migration's own row last. */
 
-const MIGRATION_TABLES = ["diff_rows", "diff_chunks", "diff_tables", "diffs", "chunks", "tables", "ddl_journal", "objects", "cutovers", "fence"];
+const MIGRATION_TABLES = ["diff_schedules", "diff_rows", "diff_chunks", "diff_tables", "diffs", "chunks", "tables", "ddl_journal", "objects", "cutovers", "fence"];
 
 export class State {
   readonly schema: string;

@@ -21,6 +21,7 @@ export async function startDiff(context: EngineContext, ref: MigrationRef, diffI
   const state = new DiffState(context.state.schema);
   await context.connections.use(ref.target, "target", signal, async (session) => {
     if ((await state.diffs.read(session, ref.migration, diffId)) !== null) return;
+    if (options.replica !== null) context.connections.address(options.replica);
     const migration = await context.state.migrations.require(session, ref.migration);
     if (TOO_EARLY.includes(migration.phase) || ((migration.phase === "paused" || migration.phase === "failed") && TOO_EARLY.includes(migration.resumePhase)))
       throw new DroverError("WRONG_PHASE", `migration ${ref.migration} is ${migration.phase}: there is nothing to compare before its copy is done`, { cure: `\`drover wait ${ref.migration} --for copied\` first` });
@@ -28,17 +29,6 @@ export async function startDiff(context: EngineContext, ref: MigrationRef, diffI
     if (unknown.length > 0) throw new DroverError("NOT_FOUND", `migration ${ref.migration} has no table ${unknown.join(", ")}`, { cure: "name tables of the source as schema.table" });
     await state.diffs.create(session, ref.migration, diffId, options, scheduled);
   });
-}
-
-/** Starts a diff of a schedule, with an id made of the time, and deletes finished ones beyond the newest `keep`. Returns its id. */
-export async function startScheduledDiff(context: EngineContext, ref: MigrationRef, options: DiffOptions, keep: number, signal: AbortSignal): Promise<string> {
-  const diffId = `scheduled-${new Date().toISOString().replace(/\D/g, "").slice(0, 14)}`;
-  await startDiff(context, ref, diffId, options, signal, true);
-  const state = new DiffState(context.state.schema);
-  await context.connections.use(ref.target, "target", signal, async (session) => {
-    for (const outdated of await state.diffs.outdated(session, ref.migration, keep)) await state.remove(session, ref.migration, outdated);
-  });
-  return diffId;
 }
 
 /** Stops a diff, or the repair of one that has ended. Jobs under way notice it within a second; what they compared is not recorded. */

@@ -64,7 +64,7 @@ export class DiffEngine {
     this.saver = new ErrorSaver(context, options.ending);
     this.watch = new DiffWatch(context, this.state);
     this.slots = new Slots(options.slots ?? 2);
-    this.load = new SourceLoad({ maxThreadsRunning: this.tuning.maxThreadsRunning, patience: this.tuning.loadPatience });
+    this.load = new SourceLoad({ connections: context.connections, log: context.log, patience: this.tuning.loadPatience });
   }
 
   /**
@@ -95,7 +95,7 @@ export class DiffEngine {
       const of = tables.find((t) => t.number === table);
       if (diff?.state !== "running" || chunk?.state !== "pending" || of === undefined) return "void";
       try {
-        await this.load.calm(migration.spec.source, sides);
+        await this.load.calm(migration.spec.source, diff.options, watched);
         const subject = subjectOf(ref.migration, of, diff.options);
         const work = { context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject, sides, slots: this.slots, pace: this.pace };
         return await compareChunk(work, chunk);

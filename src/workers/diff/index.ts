@@ -1,3 +1,4 @@
 /** What the rest of a worker knows of diffs. */
-export { deleteDiff, resumeDiff, startDiff, startScheduledDiff, stopDiff, unfinishedDiffs } from "./commands.js";
+export { deleteDiff, resumeDiff, startDiff, stopDiff, unfinishedDiffs } from "./commands.js";
+export { ensureSchedulers, putSchedule, removeSchedule, startScheduledDiff } from "./schedules.js";
 export { ensureDiffJobs, startRepair } from "./jobs.js";

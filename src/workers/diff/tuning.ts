@@ -28,8 +28,6 @@ export interface DiffTuning {
   fencePatience: number;
   /** Differing rows that are stored per chunk; `maxSamples` when that is more. */
   storedRows: number;
-  /** The source counts as loaded from this many running threads on. */
-  maxThreadsRunning: number;
   /** How long a loaded source holds a chunk back at most, in milliseconds: a diff must not stand for ever. */
   loadPatience: number;
   /** Rows that one repair transaction writes at most. */
@@ -51,7 +49,6 @@ export const DEFAULT_TUNING: DiffTuning = {
   recheckRounds: 14,
   fencePatience: 60_000,
   storedRows: 100,
-  maxThreadsRunning: 64,
   loadPatience: 20_000,
   repairRows: 50,
 };

@@ -1,11 +1,11 @@
 /** The diff commands of the queue `control`. */
 import { controlJobs, parseJob } from "../../shared/contracts/jobs.js";
-import { deleteDiff, ensureDiffJobs, resumeDiff, startDiff, startRepair, startScheduledDiff, stopDiff } from "../diff/index.js";
+import { deleteDiff, ensureDiffJobs, putSchedule, removeSchedule, resumeDiff, startDiff, startRepair, startScheduledDiff, stopDiff } from "../diff/index.js";
 import type { ProcessorContext } from "./context.js";
 
 type Command = (context: ProcessorContext, data: unknown, signal: AbortSignal) => Promise<unknown>;
 
-export type DiffCommandName = "diff-start" | "diff-stop" | "diff-resume" | "diff-delete" | "diff-repair" | "diff-scheduled";
+export type DiffCommandName = "diff-start" | "diff-stop" | "diff-resume" | "diff-delete" | "diff-repair" | "diff-schedule" | "diff-unschedule" | "diff-scheduled";
 
 export const diffCommands: Record<DiffCommandName, Command> = {
   "diff-start": async (context, data, signal) => {
@@ -34,10 +34,21 @@ export const diffCommands: Record<DiffCommandName, Command> = {
     const { diffId, dryRun, ...ref } = parseJob(controlJobs, "diff-repair", data);
     return await startRepair(context, ref, diffId, dryRun, signal);
   },
+  "diff-schedule": async (context, data, signal) => {
+    const { migration, target, ...settings } = parseJob(controlJobs, "diff-schedule", data);
+    await putSchedule(context, { migration, target }, settings, signal);
+    return { name: settings.name };
+  },
+  "diff-unschedule": async (context, data, signal) => {
+    const { name, ...ref } = parseJob(controlJobs, "diff-unschedule", data);
+    await removeSchedule(context, ref, name, signal);
+    return { name };
+  },
   "diff-scheduled": async (context, data, signal) => {
-    const { options, keep, ...ref } = parseJob(controlJobs, "diff-scheduled", data);
-    const diffId = await startScheduledDiff(context, ref, options, keep, signal);
-    await ensureDiffJobs(context, ref, diffId, signal);
-    return { diffId };
+    const { schedule, ...ref } = parseJob(controlJobs, "diff-scheduled", data);
+    const turn = await startScheduledDiff(context, ref, schedule, signal);
+    if ("diffId" in turn) await ensureDiffJobs(context, ref, turn.diffId, signal);
+    else context.log.info({ migration: ref.migration, schedule, reason: turn.skipped }, "a scheduled diff was not started");
+    return turn;
   },
 };

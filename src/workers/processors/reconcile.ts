@@ -2,7 +2,7 @@
  * The reconciler: a repeated job that compares the state schemas with the queues and heals the difference (promise 4).
  * Whatever is unfinished gets the jobs it needs, after whatever happened to Redis, and sessions of dead workers end.
  */
-import { ensureDiffJobs, unfinishedDiffs } from "../diff/index.js";
+import { ensureDiffJobs, ensureSchedulers, unfinishedDiffs } from "../diff/index.js";
 import { requests } from "../control/job-request.js";
 import { killOrphans } from "../control/orphans.js";
 import { listUnfinished } from "../control/unfinished.js";
@@ -25,6 +25,7 @@ export async function reconcile(context: ProcessorContext, signal: AbortSignal):
   await Promise.all([
     // As jobs of their own: a long planning of one must not keep the turn from the others.
     ensureJobs(context, [...unfinished.migrations.map(({ ref }) => requests.advance(ref)), ...unfinished.cutovers.map(requests.cutover)], { replaceEnded: true }),
+    settleQuietly(context, () => ensureSchedulers(context, signal)),
     ...unfinished.diffs.map(({ ref, diffId }) => settleQuietly(context, () => ensureDiffJobs(context, ref, diffId, signal))),
   ]);
   const servers = new Set(unfinished.migrations.flatMap(({ ref, migration }) => [ref.target, migration.spec.source].map((name) => name.toUpperCase())));

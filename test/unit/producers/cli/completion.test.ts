@@ -11,7 +11,7 @@ describe("offers", () => {
     expect(await offered("")).toEqual(expect.arrayContaining(["check", "start", "status", "diff", "worker", "completion"]));
     expect(await offered("comp")).toEqual(["completion"]);
   });
-  test("a command's commands", async () => expect(await offered("diff", "s")).toEqual(["start", "show", "stop"]));
+  test("a command's commands", async () => expect(await offered("diff", "s")).toEqual(["start", "show", "stop", "schedule", "schedules"]));
   test("its options, each once", async () => {
     expect(await offered("wait", "shop", "--t")).toEqual(["--timeout"]);
     expect(await offered("wait", "shop", "--timeout", "5s", "--t")).toEqual([]);

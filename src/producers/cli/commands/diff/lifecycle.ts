@@ -9,9 +9,9 @@ export function addDiffLifecycle(diff: Command, cli: Cli): void {
       .command(name)
       .description(description)
       .argument("<id>", "the migration")
-      .argument("<diff>", "the comparison's id")
+      .argument("<diff>", "the comparison's id, or last")
       .option("--json", "print one JSON document")
-      .addHelpText("after", `\nExample:\n  drover diff ${name} shop 20261201-101112-k3x9`);
+      .addHelpText("after", `\nExamples:\n  drover diff ${name} shop last\n  drover diff ${name} shop 20261201-101112-k3x9`);
 
   add("stop", "stop a comparison; what it has found so far is kept").action(
     action(cli, async (run, id: string, diffId: string) => {
@@ -28,7 +28,7 @@ export function addDiffLifecycle(diff: Command, cli: Cli): void {
   add("delete", "forget a comparison").action(
     action(cli, async (run, id: string, diffId: string) => {
       const deleted = await run.withClient((client) => client.deleteDiff(id, diffId, { onNoWorker: run.onNoWorker }));
-      run.print(deleted, () => [`${diffId}: deleted`]);
+      run.print(deleted, () => [`${deleted.diffId}: deleted`]);
     }),
   );
 }

@@ -1,41 +1,30 @@
 /** `drover diff start`. */
 import type { Command } from "commander";
-import type { DiffOptionsInput, DiffReport } from "../../../../shared/contracts/diff.js";
+import type { DiffReport } from "../../../../shared/contracts/diff.js";
 import type { DroverClient } from "../../../client/drover-client.js";
-import { durationArgument, integerArgument, listArgument } from "../../arguments.js";
+import { durationArgument } from "../../arguments.js";
 import { exitCodeOf, type ExitCode } from "../../exit-codes.js";
 import { diffLines } from "../../format/diff-lines.js";
 import { reportError } from "../../report-error.js";
 import { action, type Cli, type Run } from "../../run.js";
+import { diffOptionsOf, withDiffOptions, type DiffFlags } from "./options.js";
 import { verdict } from "./verdict.js";
 
-interface Options {
-  tables?: string[];
-  where?: string;
-  maxSamples?: number;
-  maxRows?: number;
-  maxDuration?: number;
-  onlyKeys?: boolean;
+interface Options extends DiffFlags {
   wait?: boolean;
   timeout?: number;
 }
 
 export function addDiffStart(diff: Command, cli: Cli): void {
-  diff
+  withDiffOptions(diff
     .command("start")
     .summary("start a comparison")
     .description("Starts a comparison of both sides and prints its id; with --wait its result.\nExits with 1 when it found differences, with 3 when it failed, with 4 after the timeout.")
-    .argument("<id>", "the migration")
-    .option("--tables <names>", "only these tables of the source, such as shop.orders,shop.items", listArgument)
-    .option("--where <condition>", "only rows for which this is true, in SQL")
-    .option("--max-samples <n>", "differing rows named per table (default: 10)", integerArgument(0))
-    .option("--max-rows <n>", "end after about so many rows", integerArgument(1))
-    .option("--max-duration <duration>", "end after this time, such as 10m", durationArgument)
-    .option("--only-keys", "compare only which rows exist, not their values")
+    .argument("<id>", "the migration"))
     .option("--wait", "wait for the result")
     .option("--timeout <duration>", "with --wait: at most this long, such as 10m (default: no limit)", durationArgument)
     .option("--json", "print one JSON document")
-    .addHelpText("after", "\nExamples:\n  drover diff start shop --wait\n  drover diff start shop --tables shop.orders --max-samples 100")
+    .addHelpText("after", "\nExamples:\n  drover diff start shop --wait\n  drover diff start shop --tables shop.orders --max-samples 100\n  drover diff start shop --where \"region = 'eu'\" --max-rows 1000000 --max-duration 30m")
     .action(
       action(cli, async (run, id: string, options: Options) =>
         run.withClient(async (client) => {
@@ -46,10 +35,6 @@ export function addDiffStart(diff: Command, cli: Cli): void {
         }),
       ),
     );
-}
-
-function diffOptionsOf({ wait: _wait, timeout: _timeout, json: _json, ...options }: Options & { json?: boolean }): DiffOptionsInput {
-  return options;
 }
 
 async function waitForEnd(run: Run, client: DroverClient, wait: { id: string; diffId: string; timeout: number | undefined }): Promise<ExitCode> {
