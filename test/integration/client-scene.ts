@@ -1,6 +1,7 @@
 /** A client over a test's servers, a table to move, and a worker where one is wanted. */
 import { pino } from "pino";
 import { DroverClient, loadConfig, type MigrationSpecInput } from "../../src/producers/index.js";
+import type { Hooks } from "../../src/workers/hooks.js";
 import { runWorker } from "../../src/workers/index.js";
 import type { TestContext } from "../support/context.js";
 
@@ -8,8 +9,8 @@ export function openClient(ctx: TestContext, env: Record<string, string> = {}): 
   return new DroverClient({ config: loadConfig({ ...ctx.env, ...env }) });
 }
 
-export async function openWorker(ctx: TestContext): Promise<AsyncDisposable> {
-  const worker = await runWorker({ config: loadConfig(ctx.env), log: pino({ level: "silent" }) });
+export async function openWorker(ctx: TestContext, hooks?: Hooks): Promise<AsyncDisposable> {
+  const worker = await runWorker({ config: loadConfig(ctx.env), log: pino({ level: "silent" }), ...(hooks ? { hooks } : {}) });
   return { [Symbol.asyncDispose]: () => worker.close() };
 }
 

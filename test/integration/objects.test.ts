@@ -3,8 +3,8 @@ import { createConnection } from "mysql2/promise";
 import { expect, it } from "vitest";
 import type { MigrationSpecInput } from "../../src/producers/index.js";
 import { testContext, type TestContext } from "../support/context.js";
-import { DdlScene, Gate } from "./ddl-scene.js";
-import { openClient } from "./client-scene.js";
+import { Gate } from "./ddl-scene.js";
+import { openClient, openWorker } from "./client-scene.js";
 
 const TABLES = `CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, n VARCHAR(40)); CREATE TABLE log (id INT PRIMARY KEY AUTO_INCREMENT, what VARCHAR(40)); INSERT INTO t (n) VALUES ('a'),('b')`;
 
@@ -55,15 +55,15 @@ it("a copy carries them all, with character sets, modes, zones and order; events
   const gate = new Gate();
   gate.failures.set("object:after-create", 3);
   gate.failures.set("object:before-create", 2);
-  await using scene = await DdlScene.start({ before: `${TABLES}; CREATE TABLE other (id INT PRIMARY KEY); CREATE TRIGGER not_ours BEFORE INSERT ON other FOR EACH ROW SET @x=1`, queues: ["tail"] });
-  const { ctx } = scene;
+  await using ctx = await testContext({ allowedKey: () => true });
+  await ctx.source.query(`USE ${ctx.schema}; ${TABLES}; CREATE TABLE other (id INT PRIMARY KEY); CREATE TRIGGER not_ours BEFORE INSERT ON other FOR EACH ROW SET @x=1`);
   await createAll(ctx);
-  await scene.stopWorker();
-  await scene.startWorker(gate);
-  await scene.client.startMigration({
+  await using client = openClient(ctx);
+  await using _worker = await openWorker(ctx, gate);
+  await client.startMigration({
     id: "all", source: "SRC", target: "DST", mode: "copy", objects: ["views", "routines", "triggers", "events"], tables: [{ schema: ctx.schema, exclude: ["other"] }],
   }, { preflight: true });
-  const done = await scene.client.waitFor("all", "copied", { timeout: 60_000 });
+  const done = await client.waitFor("all", "copied", { timeout: 60_000 });
   expect(done).toMatchObject({ phase: "completed", error: null });
   for (const what of [...OBJECTS, "FUNCTION old_collation"]) expect(await shown(ctx, "target", what)).toEqual(await shown(ctx, "source", what));
   const event = (await shown(ctx, "target", "EVENT e")) as Record<string, string>;
@@ -77,13 +77,13 @@ it("a copy carries them all, with character sets, modes, zones and order; events
 }, 120_000);
 
 it("while a target is followed it has views and routines, and no triggers or events yet", async () => {
-  await using scene = await DdlScene.start({ before: TABLES, queues: ["tail"] });
-  const { ctx } = scene;
+  await using ctx = await testContext({ allowedKey: () => true });
+  await ctx.source.query(`USE ${ctx.schema}; ${TABLES}`);
   await createAll(ctx);
-  await scene.stopWorker();
-  await scene.startWorker();
-  await scene.client.startMigration({ id: "all", source: "SRC", target: "DST", objects: ["triggers", "views", "routines", "events"], options: { definer: "current" }, tables: [{ schema: ctx.schema, targetSchema: `${ctx.schema}2` }] });
-  await scene.client.waitFor("all", "streaming", { timeout: 60_000 });
+  await using client = openClient(ctx);
+  await using _worker = await openWorker(ctx);
+  await client.startMigration({ id: "all", source: "SRC", target: "DST", objects: ["triggers", "views", "routines", "events"], options: { definer: "current" }, tables: [{ schema: ctx.schema, targetSchema: `${ctx.schema}2` }] });
+  await client.waitFor("all", "streaming", { timeout: 60_000 });
   const views = await ctx.target.query(`SELECT TABLE_NAME AS name, DEFINER AS definer FROM information_schema.VIEWS WHERE TABLE_SCHEMA='${ctx.schema}2' ORDER BY 1`);
   expect(views).toEqual(["a_first", "accents", "z_base"].map((name) => ({ name, definer: `${ctx.target.user}@%` })));
   expect(await ctx.target.query(`SELECT COUNT(*) AS n FROM ${ctx.schema}2.a_first`)).toEqual([{ n: "2" }]);
