@@ -14,6 +14,7 @@ export type HookPoint =
   | "ddl:before-fence"
   | "table:before-create"
   | "table:after-create"
+  | "index:before-build"
   | "object:before-create"
   | "object:after-create"
   | "cutover:step"

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DdlScene, numbered } from "./ddl-scene.js";
 
 it("each kind of statement stops the migration that it is about, and no other (case 35)", async () => {
-  const tables = ["rows_format", "stopping", "ignoring", "keyless", "clean"];
+  const tables = ["rows_format", "stopping", "ignoring", "keyless", "refused", "clean"];
   await using scene = await DdlScene.start({
     before: `${tables.map((name) => `CREATE TABLE ${name} (id INT PRIMARY KEY, v VARCHAR(40)); ${numbered(name, 5)}`).join("; ")}; CREATE TABLE not_ours LIKE clean`,
     tables: (schema) => [{ schema, table: "clean" }],
@@ -12,28 +12,31 @@ it("each kind of statement stops the migration that it is about, and no other (c
   const { schema } = scene.ctx;
   const start = (table: string, ddl: "apply" | "stop" | "ignore") =>
     scene.client.startMigration({ id: table, source: "SRC", target: "DST", tables: [{ schema, table }], options: { ddl } });
-  await Promise.all([start("rows_format", "apply"), start("stopping", "stop"), start("ignoring", "ignore"), start("keyless", "apply")]);
+  await Promise.all([start("rows_format", "apply"), start("stopping", "stop"), start("ignoring", "ignore"), start("keyless", "apply"), start("refused", "apply")]);
   await scene.streaming();
-  for (const id of tables.slice(0, 4)) await scene.client.waitFor(id, "streaming", { timeout: 30_000 });
+  for (const id of tables.slice(0, 5)) await scene.client.waitFor(id, "streaming", { timeout: 30_000 });
 
   await scene.source("SET SESSION binlog_format='STATEMENT'; INSERT INTO not_ours SELECT * FROM rows_format; UPDATE not_ours SET v='x'; SET SESSION binlog_format='ROW'");
   await scene.source("ALTER TABLE ignoring ADD INDEX (v); ALTER TABLE keyless DROP PRIMARY KEY; ALTER TABLE keyless ADD PRIMARY KEY (id); INSERT INTO keyless VALUES (6,'six')");
-  for (const id of tables.slice(0, 4)) await scene.client.waitFor(id, "caught-up", { timeout: 30_000 });
+  for (const id of tables.slice(0, 5)) await scene.client.waitFor(id, "caught-up", { timeout: 30_000 });
   expect(await scene.target(`SELECT COUNT(*) AS n FROM ${schema}.keyless`)).toEqual([{ n: "6" }]);
 
   await scene.source("SET SESSION binlog_format='STATEMENT'; UPDATE rows_format SET v='secret' WHERE id=1; SET SESSION binlog_format='ROW'");
   await scene.source("ALTER TABLE stopping ADD c INT COMMENT 'secret'");
   await scene.source("ALTER TABLE ignoring ADD c INT; INSERT INTO ignoring VALUES (6,'six',6)");
   await scene.source("ALTER TABLE keyless DROP PRIMARY KEY; INSERT INTO keyless VALUES (7,'seven')");
-  const errors = Object.fromEntries(await Promise.all(tables.slice(0, 4).map(async (id) => [id, await failure(scene, id)] as const)));
+  await scene.ctx.target.query(`ALTER TABLE ${schema}.refused ADD c INT`);
+  await scene.source("ALTER TABLE refused ADD c INT COMMENT 'secret'");
+  const errors = Object.fromEntries(await Promise.all(tables.slice(0, 5).map(async (id) => [id, await failure(scene, id)] as const)));
   expect(errors["rows_format"]).toMatch(/^DDL_UNSUPPORTED: transaction .* changes rows of .*\.rows_format in statement format.*binlog_format=ROW/);
   expect(errors["stopping"]).toMatch(/^DDL_UNSUPPORTED: transaction .* is DDL on .*\.stopping, and the migration stops at DDL \(options.ddl\)/);
   expect(errors["ignoring"]).toMatch(/^DDL_UNSUPPORTED: the columns of .*\.ignoring in the binlog are not those that are being followed \(c\)/);
   expect(errors["keyless"]).toMatch(/^DDL_UNSUPPORTED: rows of a table that cannot be followed were changed: .*\.keyless has neither a primary key nor a unique key/);
+  expect(errors["refused"]).toMatch(/^STATEMENT_REFUSED: the target refuses the ALTER of transaction .* on .*\.refused: .*1060/);
   expect(JSON.stringify(errors)).not.toContain("secret");
 
   await scene.source("UPDATE clean SET v='still followed'");
-  expect(await scene.differences({ only: ["clean"], targetIgnore: tables.slice(0, 4) })).toEqual([]);
+  expect(await scene.differences({ only: ["clean"], targetIgnore: tables.slice(0, 5) })).toEqual([]);
 });
 
 async function failure(scene: DdlScene, id: string): Promise<string> {

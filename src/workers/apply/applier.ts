@@ -16,7 +16,7 @@ import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { applyToTable } from "../target/apply-batch.js";
 import { applyNoKeyChanges } from "../target/no-key-changes.js";
-import type { StateChange, StatementExecutor } from "./statement-executor.js";
+import type { StateChange, StatementExecutor } from "./statement-barrier.js";
 
 /** `lease`: time is up; `drained`: the copy may go on; `not-due`: nothing may be applied at present. */
 export type ApplyEnd = "lease" | "drained" | "not-due";

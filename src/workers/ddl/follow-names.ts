@@ -14,7 +14,7 @@ import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { endOldBuilds } from "../planner/build-indexes.js";
 import type { Concerns } from "./concerns.js";
-import { withDdlLock } from "./ddl-lock.js";
+import { keepBuildersOut, withDdlLock } from "../target/ddl-lock.js";
 import { addTable } from "./joined-table.js";
 import { presentTable } from "../planner/present-table.js";
 import type { RenamedTable } from "./renamed-tables.js";
@@ -101,6 +101,7 @@ async function removeTable(context: EngineContext, ref: MigrationRef, table: Mig
   if (!begun) return false;
   await endOldBuilds(context, ref, table, signal);
   await withDdlLock(context, ref, signal, async (session) => {
+    await keepBuildersOut(context, ref, table.number, session);
     const now = (await state.tables.list(session, ref.migration)).find((t) => t.number === table.number);
     if (now === undefined || now.phase !== "pending") return;
     await session.run(sql`DROP TABLE IF EXISTS ${qualified(table.target.schema, table.target.table)}`);

@@ -22,7 +22,7 @@ import type { EngineContext, MigrationRef } from "../context.js";
 import { endOldBuilds } from "../planner/build-indexes.js";
 import { ensureTargetSchema, recreateTarget, SMALL_TABLE_ROWS } from "../planner/target-table.js";
 import { constraintOwner } from "./constraint-owner.js";
-import { withDdlLock } from "./ddl-lock.js";
+import { keepBuildersOut, withDdlLock } from "../target/ddl-lock.js";
 import { presentTable } from "../planner/present-table.js";
 
 /**
@@ -74,6 +74,7 @@ async function startOver(context: EngineContext, ref: MigrationRef, table: Migra
 async function createPending(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<RestartOutcome> {
   const { connections, state, hooks } = context;
   return await withDdlLock(context, ref, signal, async (session) => {
+    await keepBuildersOut(context, ref, number, session);
     for (;;) {
       const migration = await state.migrations.require(session, ref.migration);
       const tables = await state.tables.list(session, ref.migration);
@@ -99,6 +100,7 @@ async function createPending(context: EngineContext, ref: MigrationRef, number: 
         // The source has given the name to this table since: the other one was altered too, and its turn to be created anew comes.
         if (!(await startOver(context, ref, created.owner, signal))) continue;
         await endOldBuilds(context, ref, created.owner, signal);
+        await keepBuildersOut(context, ref, created.owner.number, session);
         await session.run(sql`DROP TABLE IF EXISTS ${qualified(created.owner.target.schema, created.owner.target.table)}`);
         continue;
       }

@@ -13,12 +13,12 @@ import { DroverError } from "../../shared/errors.js";
 import { qualified, sql, type ByteSql } from "../../shared/mysql/bytes.js";
 import { Position } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
-import type { StateChange, StatementContext, StatementExecutor } from "../apply/statement-executor.js";
+import type { StateChange, StatementContext, StatementExecutor } from "../apply/statement-barrier.js";
 import type { EngineContext } from "../context.js";
 import { ensureTargetSchema } from "../planner/target-table.js";
 import { readIgnoreCase } from "../tail/shape-difference.js";
 import type { KnownTables } from "./concerns.js";
-import { withDdlLock } from "./ddl-lock.js";
+import { withDdlLock } from "../target/ddl-lock.js";
 import { withPulse } from "../progress-pulse.js";
 import { presentTable } from "../planner/present-table.js";
 import { recordPlan, type JoiningTable, type PlanResult } from "./record-plan.js";
@@ -125,7 +125,11 @@ class Execute {
     await hooks.at("ddl:before-execute", detail);
     if (again?.startOver === true || (again !== null && !done && plan.ambiguous)) return await this.startOver(session, plan);
     const { run } = plan;
-    if (run !== null && !done) await withPulse(this.context, this.scope.ref, this.signal, () => this.execute(session, known, run));
+    if (run !== null && !done) {
+      await withPulse(this.context, this.scope.ref, this.signal, () => this.execute(session, known, run)).catch((error: unknown) => {
+        throw refusal(error, known.statement.kind, plan, this.statement.gtid);
+      });
+    }
     await dropTables(session, [...plan.removed.map((table) => table.target), ...plan.restarted.map(({ table }) => table.target)]);
     const definitions = new Map<TableName, TableDefinition>();
     for (const { source, target } of [...plan.changed, ...(plan.created === null ? [] : [plan.created])]) definitions.set(target, await this.definition(session, source, target));
@@ -177,6 +181,16 @@ class Execute {
     if (definition === null) throw new DroverError("STATEMENT_REFUSED", `${session.server}: the table ${target.schema}.${target.table} is gone`);
     return { ...definition, ...source };
   }
+}
+
+/** Says which statement the target did not take; never its text, which may hold values. */
+function refusal(error: unknown, kind: string, plan: TargetPlan, gtid: string): unknown {
+  if (!(error instanceof DroverError) || error.code !== "STATEMENT_REFUSED") return error;
+  const names = [...new Set([...plan.touched, ...plan.removed.map((table) => table.target), ...(plan.run?.kind === "truncate" ? [plan.run.target] : [])].map((name) => `${name.schema}.${name.table}`))];
+  return new DroverError("STATEMENT_REFUSED", `the target refuses the ${kind.toUpperCase()} of transaction ${gtid}${names.length === 0 ? "" : ` on ${names.join(", ")}`}: ${error.message}`, {
+    errno: error.errno, sqlState: error.sqlState, cause: error,
+    cure: "make the target's table as the source's was before this statement, then resume; or start the migration anew",
+  });
 }
 
 /** Back from the statement's settings to those that our own statements and readings need. */

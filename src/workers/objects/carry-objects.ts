@@ -2,7 +2,7 @@
  * Creates the source's views, routines, triggers and events on the target. May be run again after any crash: each object is
  * recorded before it is created, one that was recorded is dropped and created anew, and one that is there unchanged is left alone.
  *
- * Everything runs under the DDL lock, on the session that holds it: see `ddl/ddl-lock.ts` for why a zombie can do no harm.
+ * Everything runs under the DDL lock, on the session that holds it: see `target/ddl-lock.ts` for why a zombie can do no harm.
  */
 import type { MigrationSpec } from "../../shared/contracts/spec.js";
 import { DroverError } from "../../shared/errors.js";
@@ -11,7 +11,7 @@ import type { ObjectKind } from "../../shared/objects/database-object.js";
 import { planObjects, type ObjectPlan } from "../../shared/objects/plan-objects.js";
 import { ignoresCase } from "../../shared/selection/source-tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
-import { withDdlLock } from "../ddl/ddl-lock.js";
+import { withDdlLock } from "../target/ddl-lock.js";
 import { ObjectCarrier } from "./object-carrier.js";
 
 export interface CarryOptions {

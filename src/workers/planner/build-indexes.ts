@@ -8,6 +8,7 @@ import { executedPosition } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
+import { withIndexLock } from "../target/ddl-lock.js";
 import { withPulse } from "../progress-pulse.js";
 import { carryAutoIncrement } from "./auto-increment.js";
 
@@ -39,15 +40,17 @@ export async function buildIndexes(context: EngineContext, ref: MigrationRef, nu
 
 async function build(context: EngineContext, ref: MigrationRef, table: MigrationTable, signal: AbortSignal): Promise<void> {
   await endOldBuilds(context, ref, table, signal);
-  await context.connections.use(ref.target, "target", signal, async (session) => {
+  await withIndexLock(context, ref, table.number, signal, async (session) => {
+    // Who creates the table anew holds the lock meanwhile: behind this look it stays the same table until the session ends.
+    const now = await context.state.tables.read(session, ref.migration, table.number);
+    if (now?.generation !== table.generation || now.phase !== "indexing") return;
+    await context.hooks.at("index:before-build", { migration: ref.migration, table: table.number });
     const missing = await missingIndexes(session, table);
     if (missing.length === 0) return;
     if (!session.isMariaDb) await session.run(`SET SESSION /*!80027 innodb_ddl_buffer_size=${BUILD_BUFFER}, */ lock_wait_timeout=10` as ByteSql);
     await withPulse(context, ref, signal, async () => {
       for (const statement of addIndexStatements(table.target, missing)) await session.run(statement, { patience: BUILD_PATIENCE });
     });
-    // Settings of a build do not belong to the next user of the session.
-    session.destroy();
   });
 }
 
