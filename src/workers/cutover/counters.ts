@@ -5,7 +5,7 @@ import { qualified, sql, type ByteSql } from "../../shared/mysql/bytes.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
-import { withDdlLock } from "../ddl/ddl-lock.js";
+import { withDdlLock } from "../target/ddl-lock.js";
 
 /** An ALTER of the counter alone changes the dictionary, no rows; milliseconds. */
 const PATIENCE = 60_000;

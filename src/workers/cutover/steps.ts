@@ -11,7 +11,7 @@ import type { Fence } from "../../shared/state/fence.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { startMigration } from "../control/commands.js";
-import { withDdlLock } from "../ddl/ddl-lock.js";
+import { withDdlLock } from "../target/ddl-lock.js";
 import { startDiff } from "../diff/index.js";
 import { carryObjects } from "../objects/carry-objects.js";
 import type { CutoverRun } from "./advance.js";

@@ -1,7 +1,7 @@
 /** Takes back what was created for a migration. */
 import type { ObjectKind } from "../../shared/objects/database-object.js";
 import type { EngineContext, MigrationRef } from "../context.js";
-import { withDdlLock } from "../ddl/ddl-lock.js";
+import { withDdlLock } from "../target/ddl-lock.js";
 import { dropStatement } from "./object-carrier.js";
 
 /** Drops the objects of these kinds that were created for a migration; those that were there before stay. */
