@@ -24,6 +24,7 @@ const settingsFile = z.strictObject({
   workerPort: z.number().int().min(0).max(65_535).optional(),
   workerHost: z.string().min(1).optional(),
   otel: z.boolean().optional(),
+  boardReadOnly: z.boolean().optional(),
 });
 
 export interface Config {
@@ -41,6 +42,8 @@ export interface Config {
   workerHost: string;
   /** Whether this process sends traces by OpenTelemetry. */
   otel: boolean;
+  /** The board shows and changes nothing. */
+  boardReadOnly: boolean;
   /** By upper-case name. */
   connections: ReadonlyMap<string, ServerAddress>;
 }
@@ -69,6 +72,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     ...readProxy(environment, file),
     workerPort: readPort("DROVER_WORKER_PORT", environment["DROVER_WORKER_PORT"]) ?? file.workerPort ?? null,
     workerHost: environment["DROVER_WORKER_HOST"] ?? file.workerHost ?? "127.0.0.1",
+    boardReadOnly: readSwitch("DROVER_BOARD_READ_ONLY", environment["DROVER_BOARD_READ_ONLY"]) ?? file.boardReadOnly ?? false,
     otel: readSwitch("DROVER_OTEL", environment["DROVER_OTEL"]) ?? file.otel ?? (environment["OTEL_EXPORTER_OTLP_ENDPOINT"] ?? environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] ?? "") !== "",
     connections: readConnections(environment, file.connections ?? {}),
   };

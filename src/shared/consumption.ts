@@ -7,7 +7,7 @@ import type { Redis } from "ioredis";
 import { sleep } from "./abort.js";
 import type { QueueName } from "./queue-names.js";
 
-interface QueueState {
+export interface QueueState {
   name: QueueName;
   /** Processes that listen to it. */
   workers: number;
@@ -32,7 +32,7 @@ const PATIENCE = 4_000;
 const NEVER = new AbortController().signal;
 
 /** @throws what Redis says */
-async function readQueues({ queues }: Pick<ConsumptionOptions, "queues">): Promise<QueueState[]> {
+export async function readQueues({ queues }: Pick<ConsumptionOptions, "queues">): Promise<QueueState[]> {
   return await Promise.all(Object.entries(queues).map(async ([name, queue]) => {
     const [counts, workers, [next]] = await Promise.all([queue.getJobCounts("wait", "active", "delayed", "failed"), queue.getWorkersCount(), queue.getJobs(["wait"], 0, 0, true)]);
     // The job may have gone between the listing and its reading.

@@ -5,11 +5,13 @@ import type { Config } from "../../shared/config.js";
 import type { Logger } from "../../shared/logger.js";
 import type { Queues } from "../../shared/queues.js";
 import type { DroverClient } from "../client/drover-client.js";
+import type { ProgressWatch } from "./page/watch.js";
 
 /** What every plugin may use. */
 export interface BoardParts {
   config: Config;
   client: DroverClient;
+  watch: ProgressWatch;
   queues: Queues;
   redis: Redis;
   log: Logger;

@@ -6,15 +6,17 @@ import { apiPlugin } from "../api/plugin.js";
 import { limitConnections } from "./connection-limit.js";
 import { addErrorAnswers } from "./error-answers.js";
 import { addGuard } from "./guard/hooks.js";
+import { addReadOnly } from "./guard/read-only.js";
 import type { BoardParts, BoardPlugin } from "./plugin.js";
+import { metricsPlugin } from "./metrics/plugin.js";
+import { progressPlugin } from "./page/events.js";
+import { pagePlugin } from "./page/page.js";
 import { healthPlugin } from "./routes/health.js";
 import { loginPlugin } from "./routes/login.js";
-import { pagePlugin } from "./routes/page.js";
-import { progressPlugin } from "./routes/progress.js";
 import { queuesPlugin } from "./routes/queues.js";
 import { sessionPlugin } from "./routes/session.js";
 
-const PLUGINS: readonly BoardPlugin[] = [healthPlugin, loginPlugin, sessionPlugin, apiPlugin, pagePlugin, progressPlugin, queuesPlugin];
+const PLUGINS: readonly BoardPlugin[] = [healthPlugin, loginPlugin, sessionPlugin, apiPlugin, pagePlugin, progressPlugin, metricsPlugin, queuesPlugin];
 
 /** No request of ours is larger; bytes. */
 const BODY_LIMIT = 1024 * 1024;
@@ -40,6 +42,7 @@ export async function buildServer(parts: BoardParts): Promise<FastifyInstance> {
   await server.register(fastifyFormbody);
   addErrorAnswers(server, parts.log);
   addGuard(server, parts.config);
+  if (parts.config.boardReadOnly) addReadOnly(server);
   for (const plugin of PLUGINS) await server.register(async (scope) => plugin(scope, parts));
   return server;
 }

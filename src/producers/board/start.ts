@@ -9,6 +9,7 @@ import { openQueues } from "../../shared/queues.js";
 import { DroverClient } from "../client/drover-client.js";
 import { openProducerRedis } from "../client/redis-answer.js";
 import { isLoopback } from "./guard/same-origin.js";
+import { ProgressWatch } from "./page/watch.js";
 import { buildServer } from "./server.js";
 
 export interface BoardOptions {
@@ -37,7 +38,7 @@ export async function startBoard(options: BoardOptions): Promise<RunningBoard> {
   const redis = openProducerRedis(config.redisUrl);
   const queues = openQueues(redis, config.prefix, options.telemetry);
   const client = new DroverClient({ config, telemetry: options.telemetry });
-  const server = await buildServer({ config, client, queues, redis, log });
+  const server = await buildServer({ config, client, watch: new ProgressWatch(client), queues, redis, log });
   const close = async () => {
     await server.close();
     await client.close();

@@ -26,6 +26,7 @@ interface Recorded {
   fence: Fence | null;
   tables: TableStatus[];
   copyRate: number;
+  bytesCopied: number;
   /** The target's clock. */
   now: number;
 }
@@ -72,6 +73,11 @@ export class StatusReader {
       lagSeconds: lagSeconds(migration.phase, fence, source, now),
       backlog: backlog instanceof DroverError ? { batches: 0, bytes: 0 } : backlog,
       rates: { copyRowsPerSecond: Math.round(recorded.copyRate), applyRowsPerSecond: applyRate(fence, now) },
+      totals: {
+        rowsCopied: recorded.tables.reduce((sum, t) => sum + t.rowsCopied, 0), bytesCopied: recorded.bytesCopied,
+        rowsApplied: fence?.appliedRows ?? 0, transactionsApplied: fence?.appliedTransactions ?? 0, batchesApplied: fence?.seq ?? 0,
+      },
+      fenceAgeSeconds: fence === null ? null : Math.max(0, Math.round((now - Date.parse(fence.updatedAt)) / 100) / 10),
       etaSeconds: etaSeconds(migration, recorded.tables, recorded.copyRate),
       error: migration.error,
       stuck: await this.stuck(found, recorded, source, backlog instanceof DroverError ? backlog : null, signal),
@@ -118,7 +124,8 @@ export class StatusReader {
         const [clock] = await session.rows(`SELECT ${NOW} AS now` as ByteSql);
         // The target's clock wrote all the times that are compared with it.
         const now = Date.parse((clock && isoOf(clock, "now")) ?? "");
-        return { migration, fence, copyRate, now, tables: tables.map((table) => tableStatus(table, totals.get(table.number))) };
+        const bytesCopied = [...totals.values()].reduce((sum, t) => sum + t.bytes, 0);
+        return { migration, fence, copyRate, bytesCopied, now, tables: tables.map((table) => tableStatus(table, totals.get(table.number))) };
       });
     } catch (error) {
       if (limit.aborted && !signal.aborted) throw new DroverError("CONNECTION_LOST", `${found.target}: no answer within ${PATIENCE / 1000} s`, { cause: error });

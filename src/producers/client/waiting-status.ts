@@ -12,6 +12,8 @@ export function waitingStatus(id: string, start: UnansweredStart): MigrationStat
     lagSeconds: null,
     backlog: { batches: 0, bytes: 0 },
     rates: { copyRowsPerSecond: 0, applyRowsPerSecond: 0 },
+    totals: { rowsCopied: 0, bytesCopied: 0, rowsApplied: 0, transactionsApplied: 0, batchesApplied: 0 },
+    fenceAgeSeconds: null,
     etaSeconds: null,
     error: null,
     stuck: startWaits(start.since),

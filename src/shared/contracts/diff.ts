@@ -85,6 +85,7 @@ export const diffReport = z.object({
   diffId: z.string(),
   state: z.enum(DIFF_STATES),
   hasMismatch: z.boolean(),
+  limited: z.boolean().describe("it looks at a part of the rows only: where, maxRows or maxDuration was given"),
   tables: z.array(diffTableReport),
   attempts: count,
   lastError: storedError.nullable(),

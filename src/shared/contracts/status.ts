@@ -37,6 +37,10 @@ export const migrationStatus = z.object({
   lagSeconds: z.number().nullable(),
   backlog: z.object({ batches: count, bytes: count }).describe("read from the binlog, not applied yet"),
   rates: z.object({ copyRowsPerSecond: z.number(), applyRowsPerSecond: z.number() }),
+  totals: z
+    .object({ rowsCopied: count, bytesCopied: count, rowsApplied: count, transactionsApplied: count, batchesApplied: count })
+    .describe("since the start: finished chunks, and what has been applied of the binlog"),
+  fenceAgeSeconds: z.number().nullable().describe("since a batch was applied, or work began anew"),
   etaSeconds: z.number().nullable().describe("until the copy is done"),
   error: storedError.nullable().describe("also filled while Drover tries again"),
   stuck: z.object({ since: timestamp, reason: z.string() }).nullable().describe("since when and why nothing has moved, when work is due; null while it moves"),

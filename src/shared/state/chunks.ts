@@ -24,6 +24,7 @@ export interface ChunkTotals {
   total: number;
   done: number;
   rows: number;
+  bytes: number;
 }
 
 export class ChunkStore {
@@ -89,8 +90,8 @@ export class ChunkStore {
   }
 
   async totals(session: Session, migration: string): Promise<ChunkTotals[]> {
-    const rows = await session.rows(sql`SELECT table_number, COUNT(*) AS total, SUM(state='done') AS done, SUM(row_count) AS n FROM ${this.table} WHERE migration=${id(migration)} GROUP BY table_number`);
-    return rows.map((row) => ({ table: numberOf(row, "table_number"), total: numberOf(row, "total"), done: numberOf(row, "done"), rows: numberOf(row, "n") }));
+    const rows = await session.rows(sql`SELECT table_number, COUNT(*) AS total, SUM(state='done') AS done, SUM(row_count) AS n, SUM(byte_count) AS bytes FROM ${this.table} WHERE migration=${id(migration)} GROUP BY table_number`);
+    return rows.map((row) => ({ table: numberOf(row, "table_number"), total: numberOf(row, "total"), done: numberOf(row, "done"), rows: numberOf(row, "n"), bytes: numberOf(row, "bytes") }));
   }
 
   /** Rows copied per second over the last ten seconds. */

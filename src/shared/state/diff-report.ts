@@ -59,6 +59,7 @@ async function reportOf(session: Session, schema: string, migration: string, dif
     diffId: diff.id,
     state: diff.state,
     hasMismatch: reports.some((t) => t.mismatched + t.missingOnTarget + t.extraOnTarget > 0),
+    limited: diff.options.where !== null || diff.options.maxRows !== null || diff.options.maxDuration !== null,
     tables: reports,
     attempts: diff.attempts,
     lastError: diff.error,

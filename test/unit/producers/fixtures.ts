@@ -33,6 +33,7 @@ export function status(changes: Partial<MigrationStatus> = {}): MigrationStatus 
   return {
     id: "shop", phase: "copying", tables: [tableProgress()], position: { applied: `${UUID}:1-100`, source: `${UUID}:1-140` }, lagSeconds: 0.4,
     backlog: { batches: 3, bytes: 120_000 }, rates: { copyRowsPerSecond: 41_000, applyRowsPerSecond: 900 }, etaSeconds: 9, error: null, stuck: null,
+    totals: { rowsCopied: 120_000, bytesCopied: 9_000_000, rowsApplied: 1_200, transactionsApplied: 300, batchesApplied: 20 }, fenceAgeSeconds: 0.2,
     startedAt: "2026-11-30T12:00:00.000Z", updatedAt: "2026-11-30T12:00:03.000Z", ...changes,
   };
 }
@@ -46,7 +47,7 @@ export function diffTableReport(changes: Partial<DiffTableReport> = {}): DiffTab
 
 export function diffReport(changes: Partial<DiffReport> = {}): DiffReport {
   return {
-    id: "shop", diffId: "d1", state: "completed", hasMismatch: false, tables: [diffTableReport()], attempts: 1, lastError: null,
+    id: "shop", diffId: "d1", state: "completed", hasMismatch: false, limited: false, tables: [diffTableReport()], attempts: 1, lastError: null,
     startedAt: "2026-11-30T12:00:00.000Z", completedAt: "2026-11-30T12:01:00.000Z", progress: { percent: 100, etaSeconds: 0 }, ...changes,
   };
 }

@@ -1,54 +1,134 @@
-// Draws /progress.json once a second. Text enters the page as text nodes only.
-const INTERVAL = 1000;
-const main = document.getElementById("migrations");
-const footer = document.getElementById("footer");
+// The progress page: listens to /events, or asks /progress.json where that cannot be had, and sends commands to the API.
+import { Card } from "/assets/card.js";
+import { element, reconcile, setText } from "/assets/figures.js";
 
-function element(name, attributes, ...children) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  node.append(...children.filter((child) => child !== null));
-  return node;
+const POLL = 2000;
+const LISTEN_AGAIN = 60000;
+const readOnly = document.body.dataset.readOnly === "true";
+const cards = new Map();
+const list = document.getElementById("migrations");
+const connection = document.getElementById("connection");
+const known = new Map();
+let history = {};
+
+function show(snapshot) {
+  state("live", `live · ${new Date(snapshot.at).toLocaleTimeString("en-GB")}`);
+  document.querySelector(".loading")?.remove();
+  notes(snapshot.unreachable.map((u) => ({ key: u.connection, text: `Connection ${u.connection} could not be asked: ${u.message}` })));
+  for (const [id, card] of cards) if (!snapshot.migrations.some((m) => m.id === id)) {
+    card.close();
+    cards.delete(id);
+  }
+  const empty = list.querySelector(".empty");
+  if (snapshot.migrations.length > 0) empty?.remove();
+  else if (empty === null && snapshot.unreachable.length === 0) list.append(document.getElementById("empty").content.cloneNode(true));
+  for (const m of snapshot.migrations) {
+    let card = cards.get(m.id);
+    if (card === undefined) {
+      card = new Card(m.id, { readOnly, onAction: act });
+      cards.set(m.id, card);
+      list.append(card.root);
+      if (history[m.id]) card.charts.setHistory(history[m.id]);
+    }
+    card.update(m);
+    card.charts.add([Date.parse(snapshot.at) / 1000, m.rates.copyRowsPerSecond, m.rates.applyRowsPerSecond, m.lagSeconds, m.backlog.bytes]);
+    announce(m);
+  }
 }
 
-const count = (n) => n.toLocaleString("en-US");
-const seconds = (s) => (s === null ? "unknown" : s < 60 ? `${s} s` : `${Math.round(s / 60)} min`);
-
-function figures(m) {
-  const parts = [];
-  if (m.phase === "copying") parts.push(`${count(m.rates.copyRowsPerSecond)} rows/s`, `left: ${seconds(m.etaSeconds)}`);
-  parts.push(`lag: ${seconds(m.lagSeconds)}`, `applying ${count(m.rates.applyRowsPerSecond)} rows/s`, `backlog: ${count(m.backlog.batches)} batches, ${count(m.backlog.bytes)} bytes`);
-  return parts.join(" · ");
+/** Says what a person who does not see the page must hear: changes of phase, verdict and error. */
+function announce(m) {
+  const now = `${m.phase}|${m.verdict.safe}|${m.error?.code ?? ""}|${m.diff?.state ?? ""}`;
+  const before = known.get(m.id);
+  known.set(m.id, now);
+  if (before === undefined || before === now) return;
+  const parts = [`${m.id}: ${m.phase}`, m.verdict.safe ? "safe to cut over" : "not safe to cut over"];
+  if (m.error !== null) parts.push(`error ${m.error.code}`);
+  if (m.diff !== null) parts.push(`comparison ${m.diff.state}`);
+  setText(document.getElementById("announce"), parts.join(", "));
 }
 
-function tableRow(t) {
-  const name = t.source === t.target ? t.source : `${t.source} → ${t.target}`;
-  const done = t.phase === "copied" || t.phase === "indexing";
-  const bar = element("progress", { max: Math.max(1, t.rowsEstimated), value: done ? Math.max(1, t.rowsEstimated) : t.rowsCopied, "aria-label": name });
-  return element("tr", {}, element("td", {}, name), element("td", {}, bar), element("td", { class: "number" }, `${count(t.rowsCopied)} rows`), element("td", {}, t.phase));
+function notes(items) {
+  reconcile(document.getElementById("notes"), items, (item) => item.key, () => element("p", { class: "note" }), (node, item) => setText(node, item.text));
 }
 
-function section(m) {
-  return element("section", { id: `migration-${m.id}` },
-    element("h2", {}, m.id, element("span", { class: `phase ${m.phase}` }, m.phase)),
-    element("p", { class: "figures" }, figures(m)),
-    m.error && element("p", { class: "error" }, `${m.error.code}: ${m.error.message} (at ${m.error.at}, ${m.error.retries} times)`),
-    m.stuck && element("p", { class: "stuck" }, `nothing has moved since ${m.stuck.since}: ${m.stuck.reason}`),
-    element("table", {}, ...m.tables.map(tableRow)));
+function trouble(message) {
+  state("stale", "not up to date");
+  notes([{ key: "trouble", text: message }]);
 }
 
-async function draw() {
+function state(name, text) {
+  connection.dataset.state = name;
+  setText(connection, text);
+}
+
+let polling = 0;
+
+function listen() {
+  const events = new EventSource("/events");
+  events.addEventListener("open", () => clearInterval(polling));
+  events.addEventListener("history", (event) => {
+    history = JSON.parse(event.data);
+    for (const [id, points] of Object.entries(history)) cards.get(id)?.charts.setHistory(points);
+  });
+  events.addEventListener("snapshot", (event) => show(JSON.parse(event.data)));
+  events.addEventListener("trouble", (event) => trouble(JSON.parse(event.data).message));
+  events.addEventListener("error", () => {
+    state("stale", "not up to date: the board does not answer");
+    // An answer that is no stream (too many listeners, a login that is over) is not tried again by the browser.
+    if (events.readyState !== EventSource.CLOSED) return;
+    clearInterval(polling);
+    polling = setInterval(poll, POLL);
+    void poll();
+    setTimeout(listen, LISTEN_AGAIN);
+  });
+}
+
+async function poll() {
   try {
     const answer = await fetch("/progress.json", { headers: { accept: "application/json" } });
     if (answer.status === 401) return location.assign("/login");
     const body = await answer.json();
-    if (!answer.ok) throw new Error(body.detail ?? answer.statusText);
-    const notes = body.unreachable.map((u) => element("p", { class: "error" }, `connection ${u.connection} could not be asked: ${u.message}`));
-    main.replaceChildren(...notes, ...(body.migrations.length === 0 ? [element("p", {}, "No migrations.")] : body.migrations.map(section)));
-    footer.textContent = `as of ${new Date().toLocaleTimeString()}`;
-  } catch (error) {
-    footer.textContent = `not up to date: ${error.message}`;
+    if (answer.ok) show(body);
+    else trouble(body.detail ?? answer.statusText);
+  } catch {
+    state("stale", "not up to date: the board does not answer");
   }
-  setTimeout(draw, INTERVAL);
 }
 
-void draw();
+const COMMANDS = {
+  pause: { path: "pause", doing: "Pausing …", done: "Paused." },
+  resume: { path: "resume", doing: "Resuming …", done: "It goes on." },
+  stop: { path: "stop", doing: "Stopping …", done: "Stopped." },
+  diff: { path: "diffs", doing: "Starting a comparison …", done: "The comparison has begun." },
+};
+
+async function act(action, card) {
+  const id = card.view.id;
+  if (action === "stop" && !(await confirmed(id))) return;
+  const { path, doing, done } = COMMANDS[action];
+  card.busy(true);
+  card.say(doing);
+  try {
+    const session = await (await fetch("/session", { headers: { accept: "application/json" } })).json();
+    const answer = await fetch(`/api/v1/migrations/${encodeURIComponent(id)}/${path}`, { method: "POST", headers: { accept: "application/json", "content-type": "application/json", "x-drover-csrf": session.csrfToken }, body: "{}" });
+    if (answer.status === 401) return location.assign("/login");
+    if (answer.ok) return card.say(done);
+    const problem = await answer.json().catch(() => ({}));
+    card.say([problem.detail ?? `The board answered ${answer.status}.`, problem.cure].filter(Boolean).join(" "), true);
+  } catch {
+    card.say("The board does not answer.", true);
+  } finally {
+    card.busy(false);
+  }
+}
+
+function confirmed(id) {
+  const dialog = document.getElementById("confirm");
+  setText(document.getElementById("confirm-title"), `Stop ${id}?`);
+  dialog.returnValue = "cancel";
+  dialog.showModal();
+  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "stop"), { once: true }));
+}
+
+listen();

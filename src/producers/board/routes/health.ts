@@ -1,16 +1,13 @@
-/** `/healthz`: whether the board can do its work. */
-import { DroverError } from "../../../shared/errors.js";
-import { redisAnswer } from "../../client/redis-answer.js";
+/** `/healthz`: this process is alive. `/readyz`: work is being taken from the queues, so that a command given here is carried out. */
+import { consumptionProblems } from "../../../shared/consumption.js";
 import type { BoardPlugin } from "../plugin.js";
 
-export const healthPlugin: BoardPlugin = (scope, { config, redis }) => {
-  scope.get("/healthz", { config: { open: true } }, async (_request, reply) => {
-    try {
-      await redisAnswer(redis, config.redisUrl, () => redis.ping());
-      return { ok: true };
-    } catch (error) {
-      // Open to everybody, so the code only.
-      return await reply.code(503).send({ ok: false, reason: error instanceof DroverError ? error.code : "BUG" });
-    }
+export const healthPlugin: BoardPlugin = (scope, { config, redis, queues }) => {
+  scope.get("/healthz", { config: { open: true } }, async () => ({ ok: true }));
+
+  // Open to everybody, so it names queues and codes only.
+  scope.get("/readyz", { config: { open: true } }, async (_request, reply) => {
+    const problems = await consumptionProblems({ redis, prefix: config.prefix, queues });
+    return await reply.code(problems.length === 0 ? 200 : 503).header("cache-control", "no-store").send({ ok: problems.length === 0, problems });
   });
 };

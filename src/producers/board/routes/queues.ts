@@ -2,6 +2,7 @@
 import { createBullBoard } from "@bull-board/api";
 import { BullMQAdapter } from "@bull-board/api/bullMQAdapter";
 import { FastifyAdapter } from "@bull-board/fastify";
+import type { Queue } from "bullmq";
 import type { Queues } from "../../../shared/queues.js";
 import type { BoardPlugin } from "../plugin.js";
 
@@ -18,7 +19,7 @@ const DESCRIPTIONS: Record<keyof Queues, string> = {
   diff: "comparisons",
 };
 
-export const queuesPlugin: BoardPlugin = async (scope, { queues }) => {
+export const queuesPlugin: BoardPlugin = async (scope, { queues, config }) => {
   scope.addHook("onSend", async (_request, reply) => {
     reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
   });
@@ -29,9 +30,22 @@ export const queuesPlugin: BoardPlugin = async (scope, { queues }) => {
   const adapter = new FastifyAdapter();
   adapter.setBasePath(BASE);
   createBullBoard({
-    queues: Object.entries(queues).map(([name, queue]) => new BullMQAdapter(queue, { description: DESCRIPTIONS[name as keyof Queues] })),
+    queues: Object.entries(queues).map(([name, queue]) => adapterOf(name as keyof Queues, queue, config.boardReadOnly)),
     serverAdapter: adapter,
     options: { uiConfig: { boardTitle: "Drover", miscLinks: [{ text: "Progress", url: "/" }] } },
   });
   await scope.register(adapter.registerPlugin(), { prefix: BASE });
 };
+
+function adapterOf(name: keyof Queues, queue: Queue, readOnly: boolean): BullMQAdapter {
+  const adapter = new BullMQAdapter(queue, { description: DESCRIPTIONS[name], readOnlyMode: readOnly });
+  adapter.setFormatter("name", (job: { name?: string; data?: unknown }) => jobTitle(job.name ?? "", job.data));
+  return adapter;
+}
+
+/** `chunk shop 3/12`: what a job is about, from its payload. */
+function jobTitle(name: string, data: unknown): string {
+  const { migration, spec, diffId, table, chunk } = (data ?? {}) as { migration?: unknown; spec?: { id?: unknown }; diffId?: unknown; table?: unknown; chunk?: unknown };
+  const place = [table, chunk].filter((part) => typeof part === "number").join("/");
+  return [name, migration ?? spec?.id, diffId, place].filter((part): part is string => typeof part === "string" && part !== "").join(" ");
+}

@@ -62,7 +62,7 @@ describe("stuck", () => {
 
 test("a table's rows: the estimate gives way to what was copied", () => {
   const table = { source: { schema: "a", table: "t" }, target: { schema: "b", table: "u" }, phase: "copying", rowsEstimated: 100 } as MigrationTable;
-  const totals = { table: 1, total: 4, done: 3, rows: 150 };
+  const totals = { table: 1, total: 4, done: 3, rows: 150, bytes: 0 };
   expect(tableStatus(table, totals)).toEqual({ source: "a.t", target: "b.u", phase: "copying", rowsCopied: 150, rowsEstimated: 150, chunksDone: 3, chunksTotal: 4 });
   expect(tableStatus({ ...table, phase: "copied", rowsEstimated: 1000 }, totals).rowsEstimated).toBe(150);
   expect(tableStatus({ ...table, phase: "pending" }, undefined)).toMatchObject({ phase: "planning", rowsCopied: 0, rowsEstimated: 100 });
