@@ -1,7 +1,6 @@
 /** What the checks of a cut-over look at. */
 import type { CutoverOptions } from "../../shared/contracts/cutover.js";
 import type { PreflightContext } from "../../shared/preflight/context.js";
-import type { Fence } from "../../shared/state/fence.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
@@ -11,7 +10,6 @@ export interface CheckScope {
   ref: MigrationRef;
   migration: Migration;
   tables: readonly MigrationTable[];
-  fence: Fence | null;
   options: CutoverOptions;
   preflight: PreflightContext;
   signal: AbortSignal;

@@ -1,6 +1,7 @@
 /** What stands in the way of a cut-over, all at once, each with its cure; and what to know before it. Changes nothing. */
 import type { CutoverOptions } from "../../shared/contracts/cutover.js";
 import type { Phase } from "../../shared/contracts/status.js";
+import { sleep } from "../../shared/abort.js";
 import { DroverError } from "../../shared/errors.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
 import { executedPosition } from "../../shared/mysql/position.js";
@@ -10,7 +11,6 @@ import { readContext } from "../../shared/preflight/context.js";
 import { checkFailed, failure, warning, type Finding } from "../../shared/preflight/finding.js";
 import { blocking, runPreflight } from "../../shared/preflight/index.js";
 import { listDiffReports } from "../../shared/state/diff-report.js";
-import type { Fence } from "../../shared/state/fence.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
@@ -20,22 +20,24 @@ import { readOnlyFindings } from "./read-only-checks.js";
 import { reverseSpec } from "./reverse.js";
 import { targetFindings } from "./target-checks.js";
 
+const LAG_LOOKS = 8;
+/** milliseconds */
+const LAG_PAUSE = 250;
 /** A diff that is older than this says little about now; milliseconds. */
 const DIFF_LIFE = 24 * 3_600_000;
 
 export interface CutoverSubject {
   migration: Migration;
   tables: MigrationTable[];
-  fence: Fence | null;
 }
 
-export async function checkCutover(context: EngineContext, ref: MigrationRef, { migration, tables, fence }: CutoverSubject, options: CutoverOptions, signal: AbortSignal): Promise<Finding[]> {
+export async function checkCutover(context: EngineContext, ref: MigrationRef, { migration, tables }: CutoverSubject, options: CutoverOptions, signal: AbortSignal): Promise<Finding[]> {
   const { spec } = migration;
   const findings = phaseFindings(migration);
   const preflight = await readContext({ config: context.config, connections: context.connections, spec, stateSchema: context.state.schema, signal });
   for (const [name, error] of preflight.unreachable) findings.push(failure("unreachable", `${name} does not answer: ${error.message}`, "see that it runs and that the connection's settings are right"));
   if (preflight.source === null || preflight.target === null) return findings;
-  const scope: CheckScope = { context, ref, migration, tables, fence, options, preflight, signal };
+  const scope: CheckScope = { context, ref, migration, tables, options, preflight, signal };
   for (const [name, check] of CHECKS) {
     try {
       findings.push(...(await check(scope)));
@@ -75,12 +77,22 @@ function phaseFindings({ id, phase, spec, error }: Migration): Finding[] {
   return findings;
 }
 
-async function lagFindings({ context, migration, fence, options, signal }: CheckScope): Promise<Finding[]> {
-  const source = await context.connections.use(migration.spec.source, "source", signal, executedPosition);
-  const lag = lagOf(fence, source, Date.now());
-  // Before the first transaction it cannot be told: the cut-over itself waits until everything is applied.
-  if (lag === null || lag <= options.maxLag) return [];
-  return [failure("lag", `${migration.spec.target} is ${(lag / 1000).toFixed(1)} s behind ${migration.spec.source}, more than ${options.maxLag / 1000} s`, "wait until it has caught up, or allow more by --max-lag")];
+/**
+ * Looked at for a while before it counts: on a quiet source the transaction that was applied last may be old, and then one that was
+ * committed a moment ago seems to wait for as long.
+ */
+async function lagFindings({ context, ref, migration, options, signal }: CheckScope): Promise<Finding[]> {
+  const { connections, state } = context;
+  let lag: number | null = null;
+  for (let look = 0; look < LAG_LOOKS; look++) {
+    if (look > 0) await sleep(LAG_PAUSE, signal);
+    const source = await connections.use(migration.spec.source, "source", signal, executedPosition);
+    const fence = await connections.use(ref.target, "target", signal, (session) => state.fence.read(session, ref.migration));
+    lag = lagOf(fence, source, Date.now());
+    // Before the first transaction it cannot be told: the cut-over itself waits until everything is applied.
+    if (lag === null || lag <= options.maxLag) return [];
+  }
+  return [failure("lag", `${migration.spec.target} is ${((lag ?? 0) / 1000).toFixed(1)} s behind ${migration.spec.source}, more than ${options.maxLag / 1000} s`, "wait until it has caught up, or allow more by --max-lag")];
 }
 
 async function diffFindings({ context, ref, migration, options, signal }: CheckScope): Promise<Finding[]> {

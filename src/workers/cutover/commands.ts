@@ -13,7 +13,7 @@ import { checkCutover } from "./checks.js";
 export async function requestCutover(context: EngineContext, ref: MigrationRef, options: CutoverOptions, dryRun: boolean, signal: AbortSignal): Promise<CutoverReport> {
   const { connections, state } = context;
   const read = () => connections.use(ref.target, "target", signal, async (session) => ({
-    migration: await state.migrations.require(session, ref.migration), tables: await state.tables.list(session, ref.migration), fence: await state.fence.read(session, ref.migration),
+    migration: await state.migrations.require(session, ref.migration), tables: await state.tables.list(session, ref.migration),
     cutover: await state.cutovers.read(session, ref.migration),
   }));
   const subject = await read();
