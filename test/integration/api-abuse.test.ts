@@ -54,10 +54,12 @@ test("no token, a wrong one, another origin, 10 MB, a thousand connections, a sl
 
   // 10 MB: refused by its announced length, by its real one, and before it is read when there is no token.
   const large = Buffer.alloc(10_000_000, 0x20);
-  expect(await post(board, "/api/v1/migrations", { ...bearer, "content-type": "application/json", "content-length": String(large.length) }, large)).toBe(413);
-  expect(await post(board, "/api/v1/migrations", { ...bearer, "content-type": "application/json" }, large)).toBe(413);
-  expect(await post(board, "/api/v1/migrations", { "content-type": "application/json" }, large)).toBe(401);
-  expect(await post(board, "/login", { "content-type": "application/x-www-form-urlencoded" }, large)).toBe(413);
+  const json = { "content-type": "application/json" };
+  expect(await post(board, "/api/v1/migrations", { ...bearer, ...json, "content-length": String(large.length) })).toBe(413);
+  expect(await post(board, "/api/v1/migrations", { ...json, "content-length": String(large.length) })).toBe(401);
+  expect([413, "cut off"]).toContain(await post(board, "/api/v1/migrations", { ...bearer, ...json }, large));
+  expect([401, "cut off"]).toContain(await post(board, "/api/v1/migrations", json, large));
+  expect([413, "cut off"]).toContain(await post(board, "/login", { "content-type": "application/x-www-form-urlencoded" }, large));
   expect((await ask("/api/v1/migrations", { headers: { ...bearer, "x-long": "x".repeat(20_000) } })).status).toBe(431);
   await serves();
 
@@ -88,17 +90,18 @@ test("no token, a wrong one, another origin, 10 MB, a thousand connections, a sl
   expect((await service.end()).exitCode).toBe(0);
 });
 
-/** The status of a request whose body is written without a look at whether anybody reads it. */
-async function post(board: URL, path: string, headers: Record<string, string>, body: Buffer): Promise<number | undefined> {
+/** The status of a request whose body is written without a look at whether anybody reads it; without a body, of its head alone. */
+async function post(board: URL, path: string, headers: Record<string, string>, body?: Buffer): Promise<number | "cut off" | undefined> {
   return await new Promise((resolve, reject) => {
     const req = request(new URL(path, board), { method: "POST", agent: false, headers }, (response) => {
       response.resume();
       resolve(response.statusCode);
       req.destroy();
     });
-    // After the answer the connection may break under the rest of the body.
-    req.on("error", reject);
-    req.end(body);
+    // The board answers and closes while the body is still being written: the answer may be lost on the way.
+    req.on("error", (error: NodeJS.ErrnoException) => (error.code === "EPIPE" || error.code === "ECONNRESET" ? resolve("cut off") : reject(error)));
+    if (body === undefined) req.flushHeaders();
+    else req.end(body);
   });
 }
 

@@ -8,7 +8,7 @@ export function addBoardCommand(program: Command, cli: Cli): void {
   program
     .command("board")
     .summary("serve the web page and Bull Board until SIGTERM or SIGINT")
-    .description("Serves a page of all migrations at /, Bull Board at /queues and /healthz; prints its URL.\nWithout DROVER_API_TOKEN it listens on loopback only; with it, browsers log in with the token and programs send it as a bearer token.")
+    .description("Serves a page of all migrations at /, Bull Board at /queues, the HTTP API at /api/v1 and /healthz; prints its URL.\nWithout DROVER_API_TOKEN it listens on loopback only; with it, browsers log in with the token and programs send it as a bearer token.")
     .option("--port <port>", "port to listen on, 0 for a free one", integerArgument(0), 3000)
     .option("--host <address>", "address to listen on (default: loopback; all addresses when DROVER_API_TOKEN is set)")
     .option("--json", "print one JSON document")
