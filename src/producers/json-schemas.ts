@@ -24,6 +24,21 @@ const OUTPUTS: Record<string, z.ZodType> = {
   "diff-schedules": z.array(diffSchedule),
   check: z.object({ ok: z.boolean(), problems: z.array(finding) }),
   start: z.object({ id: z.string() }),
+  init: z.object({
+    spec: migrationSpec,
+    server: z.string(),
+    tables: z.array(
+      z.object({
+        schema: z.string(), table: z.string(), rows: z.number().describe("the server's estimate"), bytes: z.number().describe("data and indexes"),
+        key: z.object({ index: z.string(), columns: z.array(z.string()) }).nullable(),
+        obstacles: z.array(z.object({ message: z.string(), cure: z.string() })).describe("why it is not in the spec; empty when it is"),
+      }),
+    ),
+    passedOver: z.array(z.string()).describe("what is no base table"),
+  }),
+  grants: z.object({ source: z.array(z.string()).optional(), target: z.array(z.string()).optional() }),
+  board: z.object({ url: z.string() }),
+  "diff-delete": z.object({ id: z.string(), diffId: z.string() }),
   "diff-start": z.object({ diffId: z.string() }),
   error: z.object({ error: encodedError }),
 };

@@ -12,10 +12,13 @@ import { parseServerUrl, type ServerAddress } from "./mysql/server-address.js";
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
+const serverLimits = z.strictObject({ connections: z.number().int().min(1).optional(), statements: z.number().int().min(1).optional() });
+
 const settingsFile = z.strictObject({
   redisUrl: z.string().optional(),
   prefix: z.string().optional(),
   connections: z.record(connectionName, z.string()).optional(),
+  limits: z.record(connectionName, serverLimits).optional(),
   stateSchema: z.string().optional(),
   logLevel: z.enum(LOG_LEVELS).optional(),
   apiToken: z.string().optional(),
@@ -46,6 +49,15 @@ export interface Config {
   boardReadOnly: boolean;
   /** By upper-case name. */
   connections: ReadonlyMap<string, ServerAddress>;
+  /** What all workers together may do to a server at once, by upper-case name of the connection. */
+  limits: ReadonlyMap<string, ServerLimitSettings>;
+}
+
+/** Null: no limit. */
+export interface ServerLimitSettings {
+  connections: number | null;
+  /** Sessions at work; a session runs one statement at a time. */
+  statements: number | null;
 }
 
 /**
@@ -75,6 +87,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     boardReadOnly: readSwitch("DROVER_BOARD_READ_ONLY", environment["DROVER_BOARD_READ_ONLY"]) ?? file.boardReadOnly ?? false,
     otel: readSwitch("DROVER_OTEL", environment["DROVER_OTEL"]) ?? file.otel ?? (environment["OTEL_EXPORTER_OTLP_ENDPOINT"] ?? environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] ?? "") !== "",
     connections: readConnections(environment, file.connections ?? {}),
+    limits: readLimits(environment, file.limits ?? {}),
   };
 }
 
@@ -139,6 +152,26 @@ function readConnections(environment: NodeJS.ProcessEnv, fromFile: Record<string
       });
   }
   return new Map([...urls].map(([name, url]) => [name, parseServerUrl(name, url.trim())]));
+}
+
+function readLimits(environment: NodeJS.ProcessEnv, fromFile: Record<string, z.output<typeof serverLimits>>): Map<string, ServerLimitSettings> {
+  const limits = new Map(Object.entries(fromFile).map(([name, limit]) => [name.toUpperCase(), { connections: limit.connections ?? null, statements: limit.statements ?? null }]));
+  for (const [variable, value] of Object.entries(environment)) {
+    const name = /^DROVER_LIMITS_(.+)$/.exec(variable)?.[1]?.toUpperCase();
+    if (name !== undefined && value !== undefined && value !== "") limits.set(name, parseLimits(variable, value));
+  }
+  return limits;
+}
+
+/** `connections=40,statements=8`, or one of them. */
+function parseLimits(variable: string, text: string): ServerLimitSettings {
+  const limits: ServerLimitSettings = { connections: null, statements: null };
+  for (const part of text.split(",")) {
+    const [, key, number] = /^\s*(connections|statements)\s*=\s*([1-9]\d{0,5})\s*$/.exec(part) ?? [];
+    if (key === undefined) throw new DroverError("CONFIG_INVALID", `${variable} is "${text}"`, { cure: "write connections=40,statements=8, or one of the two" });
+    limits[key as "connections" | "statements"] = Number(number);
+  }
+  return limits;
 }
 
 const FILE_ERRORS: Record<string, string> = {

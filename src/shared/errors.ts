@@ -39,6 +39,8 @@ export const ERROR_KINDS = {
   SERVER_BUSY: "retryable",
   /** The server cannot write at present (read-only, disk full, shutting down). */
   SERVER_UNAVAILABLE: "retryable",
+  /** The connections or statements that a server may have at once (`DROVER_LIMITS_<NAME>`) are taken by other work. */
+  LIMIT_REACHED: "retryable",
   /** Redis does not answer or refuses to write. */
   REDIS_UNAVAILABLE: "retryable",
   /** The fence moved while the work was under way (I3): somebody else was faster; start over. */

@@ -10,6 +10,7 @@ import { DEFAULT_JOB_OPTIONS, LOCK_DURATION, MAX_STALLED_COUNT, QUEUE_NAMES, STA
 import { State } from "../shared/state/state.js";
 import { noHooks, type Hooks } from "./hooks.js";
 import { Liveness } from "./liveness.js";
+import { ServerLimits } from "./limits/server-limits.js";
 import { Monitoring } from "./monitoring/monitoring.js";
 import { observedHooks, observedJobs } from "./monitoring/observed.js";
 import { WorkerMetrics } from "./monitoring/worker-metrics.js";
@@ -60,7 +61,8 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   const redis = openRedis(config.redisUrl);
   redis.on("error", (error) => log.warn({ message: error.message }, "Redis"));
   const queues = openQueues(redis, config.prefix, options.telemetry);
-  const connections = new Connections({ config, worker: id, observer: metrics });
+  const limits = new ServerLimits({ config, redis, worker: id });
+  const connections = new Connections({ config, worker: id, observer: metrics, ...(config.limits.size > 0 ? { admission: limits } : {}) });
   const state = new State(config.stateSchema);
   const context: ProcessorContext = {
     config, log, connections, state, worker: id, hooks: observedHooks(options.hooks ?? noHooks, metrics), queues, redis, metrics,
@@ -90,6 +92,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
       await withTimeout(Promise.all(workers.map((worker) => worker.close())), CLOSE_TIMEOUT, () => Promise.all(workers.map((worker) => worker.close(true))));
       monitoring?.close();
       connections.close();
+      limits.close();
       await withTimeout(context.liveness.close(), 500);
       await withTimeout(Promise.all(Object.values(queues).map((queue) => queue.close())), 1_000);
       redis.disconnect();

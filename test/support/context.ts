@@ -130,6 +130,6 @@ export class TestContext implements AsyncDisposable {
   }
 }
 
-function isQueueKey(key: string, prefix: string): boolean {
+export function isQueueKey(key: string, prefix: string): boolean {
   return QUEUE_NAMES.some((queue) => key.startsWith(`${prefix}:${queue}:`));
 }

@@ -32,3 +32,16 @@ describe("DROVER_CONNECTION_<NAME>_FILE", () => {
     expect(() => loadConfig({ ...both, DROVER_CONNECTION_SRC: "" })).toThrow("ENOENT");
   });
 });
+
+describe("limits of servers", () => {
+  test("by variable, over those of the file", () => {
+    const path = join(folder, "settings.yaml");
+    writeFileSync(path, "limits: {SRC: {connections: 10}, dst: {statements: 3}}");
+    expect(loadConfig({ DROVER_CONFIG: path, DROVER_LIMITS_SRC: "connections=40, statements=8" }).limits).toEqual(
+      new Map([["SRC", { connections: 40, statements: 8 }], ["DST", { connections: null, statements: 3 }]]),
+    );
+  });
+  test.each(["40", "connections", "connections=0", "connections=4,queries=2", "connections=-1"])("%s is none", (text) => {
+    expect(() => loadConfig({ DROVER_LIMITS_SRC: text })).toThrow(`DROVER_LIMITS_SRC is "${text}"`);
+  });
+});

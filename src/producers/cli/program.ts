@@ -23,6 +23,7 @@ Settings (environment, or the file that DROVER_CONFIG names):
   DROVER_CONNECTION_<NAME>  a server: mysql://user:password@host:port/  (or _FILE: a file that holds it)
   DROVER_REDIS_URL          Redis of the queues (redis://127.0.0.1:6379)
   DROVER_PREFIX             prefix of every queue and key (drover)
+  DROVER_LIMITS_<NAME>      most of all workers together on a server: connections=40,statements=8
   DROVER_STATE_SCHEMA       state schema on the target (drover)
   DROVER_LOG_LEVEL          trace, debug, info, warn, error, fatal, silent (info)
   DROVER_WORKER_PORT        port of a worker's /healthz, /readyz and /metrics (none)

@@ -159,6 +159,8 @@ export class CommandChannel {
     if (this.queue) return this.queue;
     this.queue = new Queue("control", { connection: this.redis, prefix: this.prefix, ...(this.telemetry ? { telemetry: this.telemetry } : {}) });
     this.queue.on("error", () => undefined);
+    // Each command that waits for its answer listens.
+    this.queue.setMaxListeners(0);
     return this.queue;
   }
 

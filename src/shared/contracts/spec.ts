@@ -58,6 +58,8 @@ const migrationOptions = z.strictObject({
   batchTime: duration("100ms"),
   backlogBytes: bytes("256MiB"),
   copyConcurrency: z.number().int().min(1).max(256).default(4),
+  /** As BullMQ's: 1 comes first. Among migrations that copy at the same time. */
+  priority: z.number().int().min(1).max(10).default(5),
   existingTarget: z.enum(["fail", "resume", "replace"]).default("fail"),
   /** DDL of the source on followed tables: carried out on the target, a reason to stop, or passed over. */
   ddl: z.enum(["apply", "stop", "ignore"]).default("apply"),

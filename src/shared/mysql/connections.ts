@@ -3,10 +3,12 @@
  * error (design §5). Idle sessions are closed after a second, long before the server's own bound, so that the source
  * never sees many sleeping connections of ours.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { DroverError, abortedError } from "../errors.js";
 import { connectionAddress, type Config } from "../config.js";
+import type { Admission } from "./admission.js";
 import type { ByteSql } from "./bytes.js";
 import type { MysqlSession } from "./mysql-session.js";
 import { openSession, type SessionRole } from "./open-session.js";
@@ -15,18 +17,26 @@ import type { Session } from "./session.js";
 import type { SessionObserver } from "./session-observer.js";
 
 const IDLE_LIMIT = 1_000;
+/** How long a server may need until it counts a session no more that others closed, in milliseconds. */
+const LET_GO = 500;
 
 export interface ConnectionsOptions {
   config: Config;
   /** Identity of this process in `session_connect_attrs`. */
   worker: string;
   observer?: SessionObserver;
+  /** Limits per server; default none. */
+  admission?: Admission;
 }
 
 export class Connections {
   private readonly config: Config;
   private readonly worker: string;
   private readonly observer: SessionObserver | undefined;
+  /** Undefined: no limits. */
+  private readonly admission: Admission | undefined;
+  /** The servers on which the work under way holds a session. */
+  private readonly holding = new AsyncLocalStorage<readonly string[]>();
   private readonly idle = new Map<string, { session: MysqlSession; since: number }[]>();
   private readonly lent = new Set<Session>();
   private readonly sweeper: NodeJS.Timeout;
@@ -38,6 +48,7 @@ export class Connections {
     this.config = options.config;
     this.worker = options.worker;
     this.observer = options.observer;
+    this.admission = options.admission;
     this.deployment = deploymentOf(options.config);
     this.sweeper = setInterval(() => this.sweep(), 500);
     this.sweeper.unref();
@@ -51,9 +62,42 @@ export class Connections {
   /**
    * Runs `work` with a session. It goes back to the pool only when `work` succeeded; otherwise it is destroyed, which ends
    * whatever it held on the server. That no transaction is open when `work` returns is for `work` to see to: nobody looks.
-   * @throws DroverError CONNECTION_LOST, STATEMENT_REFUSED, ABORTED, or what `work` throws
+   * @throws DroverError CONNECTION_LOST, STATEMENT_REFUSED, LIMIT_REACHED, ABORTED, or what `work` throws
    */
   async use<T>(name: string, role: SessionRole, signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.admission === undefined) return await this.lendOne(name, role, signal, work);
+    if (signal.aborted) throw abortedError(signal);
+    const held = this.holding.getStore() ?? [];
+    const server = name.toUpperCase();
+    return await this.holding.run([...held, server], () =>
+      this.lendOne(name, role, signal, async (session) => {
+        // Whoever holds a session of this server waits for the new one, and so runs no statement on the other.
+        const done = held.includes(server) ? undefined : await this.admission?.admit(server, "statements", held.length > 0 ? "nested" : "outer", signal);
+        try {
+          return await work(session);
+        } finally {
+          done?.();
+        }
+      }),
+    );
+  }
+
+  /** Room for sessions that somebody else opens, such as the binlog's. */
+  async reserve(name: string, sessions: number, signal: AbortSignal): Promise<() => void> {
+    const releases: (() => void)[] = [];
+    const release = () => releases.forEach((one) => one());
+    if (this.admission === undefined) return release;
+    try {
+      for (let i = 0; i < sessions; i++) releases.push(await this.admission.admit(name, "connections", i === 0 ? "standing" : "outer", signal));
+    } catch (error) {
+      release();
+      throw error;
+    }
+    // The server counts them for a moment longer.
+    return () => void setTimeout(release, LET_GO).unref();
+  }
+
+  private async lendOne<T>(name: string, role: SessionRole, signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
     const session = await this.take(name, role, signal);
     this.lent.add(session);
     let good = false;
@@ -101,7 +145,22 @@ export class Connections {
       if (entry.session.usable && Date.now() - entry.since < IDLE_LIMIT) return entry.session;
       entry.session.end();
     }
-    return await openSession(this.address(name), { role, signal, worker: this.worker, deployment: this.deployment, observer: this.observer });
+    const address = this.address(name);
+    if (this.admission === undefined) return await this.open(address, role, signal);
+    const nested = (this.holding.getStore()?.length ?? 0) > 1;
+    const release = await this.admission.admit(name, "connections", nested ? "nested" : "outer", signal);
+    try {
+      const session = await this.open(address, role, signal);
+      session.whenClosed(release);
+      return session;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  private open(address: ServerAddress, role: SessionRole, signal: AbortSignal): Promise<MysqlSession> {
+    return openSession(address, { role, signal, worker: this.worker, deployment: this.deployment, observer: this.observer });
   }
 
   private giveBack(key: string, session: MysqlSession): void {

@@ -1,5 +1,5 @@
 /** `Session` over one mysql2 connection. Rows come as the protocol's own bytes: the driver's value parsing never runs. */
-import { Readable } from "node:stream";
+import { Readable, type Duplex } from "node:stream";
 import type { Connection } from "mysql2";
 import { rowCells } from "../columns/text-row.js";
 import { DroverError, abortedError } from "../errors.js";
@@ -33,6 +33,9 @@ interface SessionParts {
   onStatement?: ((kind: StatementKind, milliseconds: number, failed: boolean) => void) | undefined;
 }
 
+/** How long a server may need until it counts a client no more, in milliseconds. */
+const LET_GO = { polite: 30, destroyed: 500 };
+
 export class MysqlSession implements Session {
   readonly server: string;
   readonly id: number;
@@ -45,6 +48,8 @@ export class MysqlSession implements Session {
   private readonly onStatement: SessionParts["onStatement"];
   private signal: AbortSignal;
   private alive = true;
+  /** The session ended with a word to the server. */
+  private polite = false;
   private idleError: unknown;
   /** Fails the statement in flight. */
   private interrupt: ((error: unknown) => void) | undefined;
@@ -117,10 +122,16 @@ export class MysqlSession implements Session {
     this.interrupt?.(new DroverError("CONNECTION_LOST", `${this.server}: the connection was closed`));
   }
 
+  /** Calls `closed` once the server is rid of the session; of one that was destroyed at work it knows a moment later. */
+  whenClosed(closed: () => void): void {
+    (this.connection as unknown as { stream: Duplex }).stream.once("close", () => setTimeout(closed, this.polite ? LET_GO.polite : LET_GO.destroyed).unref());
+  }
+
   /** Says goodbye to the server: what ends without a word counts there as an aborted client. */
   end(): void {
     if (!this.alive) return this.destroy();
     this.alive = false;
+    this.polite = true;
     this.signal.removeEventListener("abort", this.onAbort);
     this.connection.end(() => this.connection.destroy());
     setTimeout(() => this.connection.destroy(), 1_000).unref();

@@ -15,6 +15,7 @@ import { restartTable } from "../ddl/restart-table.js";
 import { carryAfterCopy } from "../objects/carry-after-copy.js";
 import { PLAN_AHEAD } from "../planner/plan-table.js";
 import { prepareMigration } from "../planner/prepare.js";
+import { copyPriority } from "./copy-priority.js";
 import { requests, type JobRequest } from "./job-request.js";
 
 /** Caught up means: what was committed on the source this many milliseconds ago is applied. */
@@ -47,7 +48,7 @@ export async function chunkWindow(context: EngineContext, ref: MigrationRef, sig
 
 async function openWindow(context: EngineContext, session: Session, ref: MigrationRef, migration: Migration): Promise<JobRequest[]> {
   const pending = await context.state.chunks.pending(session, ref.migration, migration.spec.options.copyConcurrency);
-  return pending.map((chunk) => requests.chunk(ref, chunk.table, chunk.number));
+  return pending.map((chunk) => requests.chunk(ref, chunk.table, chunk.number, copyPriority(migration.spec, chunk.table, chunk.number)));
 }
 
 async function advanceCopy(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<JobRequest[]> {
@@ -68,7 +69,7 @@ async function advanceCopy(context: EngineContext, ref: MigrationRef, migration:
       return [...jobs, requests.apply(ref)];
     }
     for (const table of tables) {
-      const job = tableJob(ref, table, totals.get(table.number));
+      const job = tableJob(ref, migration, table, totals.get(table.number));
       if (job?.name === "index") await state.tables.setPhase(session, ref.migration, table, "indexing");
       if (job) jobs.push(job);
       if (table.phase !== "copied") open += 1;
@@ -93,11 +94,12 @@ async function endCopy(context: EngineContext, ref: MigrationRef, migration: Mig
 }
 
 /** What a table needs beside its chunk jobs: to be planned further, or its indexes. */
-function tableJob(ref: MigrationRef, table: TableProgress, totals: ChunkTotals | undefined): JobRequest | null {
+function tableJob(ref: MigrationRef, migration: Migration, table: TableProgress, totals: ChunkTotals | undefined): JobRequest | null {
   if (table.phase === "copied" || table.phase === "pending") return null;
   const waiting = (totals?.total ?? 0) - (totals?.done ?? 0);
-  if (!table.planned) return waiting < PLAN_AHEAD / 2 ? requests.plan(ref, table.number) : null;
-  return waiting === 0 ? requests.index(ref, table.number) : null;
+  const priority = copyPriority(migration.spec, table.number, (totals?.done ?? 0) + 1);
+  if (!table.planned) return waiting < PLAN_AHEAD / 2 ? requests.plan(ref, table.number, priority) : null;
+  return waiting === 0 ? requests.index(ref, table.number, priority) : null;
 }
 
 /** Streaming begins when a position that the source had a moment ago is applied; under constant writes the newest never is. */

@@ -1,6 +1,7 @@
 /** Puts requested jobs into their queues; a job of the same id that is there already is left alone. */
-import type { Queue } from "bullmq";
+import type { Job, JobsOptions, Queue } from "bullmq";
 import type { QueueName } from "../../shared/queues.js";
+import { FIRST_OF_ALL, WAITED_LONG } from "../control/copy-priority.js";
 import type { JobRequest } from "../control/job-request.js";
 import type { ProcessorContext } from "./context.js";
 
@@ -25,9 +26,29 @@ export async function ensureJobs(context: Pick<ProcessorContext, "queues">, requ
   }
   await Promise.all([...byQueue].map(async ([name, list]) => {
     const queue = context.queues[name];
-    if (options.replaceEnded) await freeEndedIds(queue, list.map((r) => r.id));
-    await queue.addBulk(list.map((r) => ({ name: r.name, data: r.data, opts: { jobId: r.id, ...(r.ownTrace === true ? { telemetry: { omitContext: true } } : {}) } })));
+    if (options.replaceEnded) {
+      await freeEndedIds(queue, list.map((r) => r.id));
+      const head = list.find((r) => r.priority !== undefined);
+      if (head) await promoteOld(queue, head.id);
+    }
+    await queue.addBulk(list.map((r) => ({ name: r.name, data: r.data, opts: jobOptions(r) })));
   }));
+}
+
+function jobOptions(request: JobRequest): JobsOptions {
+  return {
+    jobId: request.id,
+    ...(request.priority === undefined ? {} : { priority: request.priority }),
+    ...(request.ownTrace === true ? { telemetry: { omitContext: true } } : {}),
+  };
+}
+
+/** What is preferred must not keep others waiting for ever: the head of each window is brought forward in the end. */
+async function promoteOld(queue: Queue, id: string): Promise<void> {
+  const job = (await queue.getJob(id)) as Job | undefined;
+  if (job === undefined || job.priority <= FIRST_OF_ALL || Date.now() - job.timestamp < WAITED_LONG || (await job.getState()) !== "prioritized") return;
+  // It may be taken up this very moment.
+  await job.changePriority({ priority: FIRST_OF_ALL }).catch(() => undefined);
 }
 
 /** Failed jobs keep their ids, and a job of that id could not be added again: they go when a migration is resumed. */

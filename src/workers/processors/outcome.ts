@@ -19,6 +19,8 @@ const RETRY = { first: 200, cap: 5_000 };
  * tries again after that. Milliseconds.
  */
 const STEP_BACK = 3_000;
+/** From this attempt on that met a server's limit, it is told. */
+const LIMIT_ATTEMPTS = 4;
 const STEP_BACK_LOOK = 150;
 const STEP_BACK_ON: ReadonlySet<string> = new Set(["CONNECTION_LOST", "SERVER_UNAVAILABLE", "CONFIG_INVALID"]);
 /** milliseconds */
@@ -92,8 +94,10 @@ async function settle(context: ProcessorContext, job: Job, token: string | undef
   // A worker without a connection, or with a wrong one, must not end a migration that others can work on.
   if (error.kind === "retryable" || (ref && error.code === "CONFIG_INVALID")) {
     // Somebody else was faster: that is how the protocol works, and nothing to look at.
-    context.log[error.code === "FENCE_MOVED" ? "debug" : "warn"]({ ...detail, message: error.message }, "will be tried again");
-    if (ref && error.code !== "FENCE_MOVED") context.errors.record(ref, error);
+    // A limit that keeps work waiting for a moment does what it is for.
+    const ordinary = error.code === "FENCE_MOVED" || (error.code === "LIMIT_REACHED" && attempt < LIMIT_ATTEMPTS);
+    context.log[ordinary ? "debug" : "warn"]({ ...detail, message: error.message }, "will be tried again");
+    if (ref && !ordinary) context.errors.record(ref, error);
     await job.moveToDelayed(Date.now() + backoffDelay(attempt, RETRY), token);
     throw new DelayedError();
   }

@@ -14,6 +14,7 @@ import { encodeBatch } from "../../shared/backlog/batch.js";
 import type { BacklogChain } from "../../shared/backlog/chain.js";
 import { DroverError } from "../../shared/errors.js";
 import { tlsOptions } from "../../shared/mysql/open-session.js";
+import type { ServerAddress } from "../../shared/mysql/server-address.js";
 import { Position } from "../../shared/mysql/position.js";
 import { allowsNoKey } from "../../shared/selection/no-key.js";
 import type { Migration } from "../../shared/state/migrations.js";
@@ -46,6 +47,8 @@ const PART_FACTOR = 4;
 /** How often the loop looks around, in milliseconds, while the backlog is empty and while it is not. */
 const IDLE_TICK = 100;
 const BUSY_TICK = 10;
+/** The dump, and the session that would end it. */
+const STREAM_SESSIONS = 2;
 
 export async function runTail(context: EngineContext, ref: MigrationRef, options: TailOptions, signal: AbortSignal): Promise<TailEnd> {
   const begin = await readBeginning(context, ref, options.chain, signal);
@@ -108,6 +111,15 @@ class Tail implements BinlogHandler {
 
   async run(signal: AbortSignal): Promise<TailEnd> {
     const address = this.context.connections.address(this.migration.spec.source);
+    const release = await this.context.connections.reserve(this.migration.spec.source, STREAM_SESSIONS, signal);
+    try {
+      return await this.follow(address, signal);
+    } finally {
+      release();
+    }
+  }
+
+  private async follow(address: ServerAddress, signal: AbortSignal): Promise<TailEnd> {
     const abort = new AbortController();
     const either = AbortSignal.any([signal, abort.signal]);
     this.stream = await openBinlogStream({
