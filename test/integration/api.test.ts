@@ -60,9 +60,14 @@ test("a migration's life, and its diffs", { timeout: 120_000 }, async () => {
   expect((await api.ask("GET", one)).body).toMatchObject({ code: "NOT_FOUND" });
 
   expect((await api.ask("DELETE", "/migrations/shop")).body).toMatchObject({ status: 409, code: "WRONG_PHASE" });
-  expect((await api.ask("POST", "/migrations/shop/stop")).body).toMatchObject({ phase: "stopped" });
-  expect((await api.ask("POST", "/migrations/shop/wait", { for: "streaming" })).body).toMatchObject({ status: 409, code: "MIGRATION_FAILED" });
-  expect((await api.ask("DELETE", "/migrations/shop")).body).toMatchObject({ phase: "stopped" });
+  expect((await api.ask("GET", "/migrations/shop/cutover")).status).toBe(404);
+  expect((await api.ask("POST", "/migrations/shop/cutover", { maxLag: -1, dryrun: true })).body).toMatchObject({ status: 422, problems: [{ path: "maxLag" }, { path: "dryrun" }] });
+  expect(await api.ask("POST", "/migrations/shop/cutover", { dryRun: true })).toMatchObject({ status: 200, body: { state: "checked", ready: true } });
+  expect(await api.ask("POST", "/migrations/shop/cutover")).toMatchObject({ status: 202, body: { dryRun: false } });
+  await expect.poll(async () => (await api.ask("GET", "/migrations/shop/cutover")).body, { timeout: 40_000, interval: 300 }).toMatchObject({ state: "completed" });
+  expect((await api.ask("POST", "/migrations/shop/cutover/abort")).status).toBe(409);
+  expect((await api.ask("POST", "/migrations/shop/wait", { for: "streaming" })).body).toMatchObject({ status: 409 });
+  expect((await api.ask("DELETE", "/migrations/shop")).body).toMatchObject({ id: "shop" });
   expect((await api.ask("GET", "/migrations/shop")).body).toMatchObject({ status: 404, code: "NOT_FOUND", cure: expect.any(String) });
 });
 

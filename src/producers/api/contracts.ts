@@ -1,5 +1,6 @@
 /** What the HTTP API takes and gives beside the contracts that it shares with the command line. */
 import { z } from "zod";
+import { cutoverOptions } from "../../shared/contracts/cutover.js";
 import { diffReport } from "../../shared/contracts/diff.js";
 import { finding } from "../../shared/contracts/problem.js";
 import { migrationStatus, PHASES } from "../../shared/contracts/status.js";
@@ -44,5 +45,7 @@ export const diffList = z.object({ diffs: z.array(diffReport).describe("newest f
 
 export const diffWaitRequest = z.strictObject({ timeoutSeconds });
 export const diffWaitResult = z.object({ ended: z.boolean(), report: diffReport });
+
+export const cutoverRequest = z.strictObject({ ...cutoverOptions.shape, dryRun: z.boolean().default(false).describe("only look") });
 
 export const repairRequest = z.strictObject({ dryRun: z.boolean().default(false).describe("only say what would be changed") });

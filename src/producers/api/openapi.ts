@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document of the API, from the operations and their contracts. */
 import { readFileSync } from "node:fs";
 import type { z } from "zod";
+import { cutoverReport } from "../../shared/contracts/cutover.js";
 import { diffOptions, diffReport, repairReport } from "../../shared/contracts/diff.js";
 import { finding } from "../../shared/contracts/problem.js";
 import { migrationSpec } from "../../shared/contracts/spec.js";
@@ -12,7 +13,7 @@ import { problemDocument } from "./problem.js";
 /** Contracts that have a name in the document; programs that are generated from it get a type for each. */
 const NAMED = new Map<z.ZodType, string>([
   [migrationSpec, "MigrationSpec"], [migrationStatus, "MigrationStatus"],
-  [diffOptions, "DiffOptions"], [diffReport, "DiffReport"], [repairReport, "RepairReport"],
+  [diffOptions, "DiffOptions"], [diffReport, "DiffReport"], [repairReport, "RepairReport"], [cutoverReport, "CutoverReport"],
   [finding, "Finding"], [problemDocument, "Problem"],
 ]);
 

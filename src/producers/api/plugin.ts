@@ -3,12 +3,13 @@ import type { FastifyReply } from "fastify";
 import type { BoardPlugin } from "../board/plugin.js";
 import { openApiDocument } from "./openapi.js";
 import type { Operation } from "./operation.js";
+import { cutoverOperations } from "./operations/cutover.js";
 import { diffOperations } from "./operations/diffs.js";
 import { migrationOperations } from "./operations/migrations.js";
 import { refusal, sendProblem } from "./problem.js";
 
 const BASE = "/api/v1";
-const OPERATIONS: readonly Operation[] = [...migrationOperations, ...diffOperations];
+const OPERATIONS: readonly Operation[] = [...migrationOperations, ...diffOperations, ...cutoverOperations];
 
 /** Each of these looks at the servers several times a second. */
 const WAITS_AT_ONCE = 32;

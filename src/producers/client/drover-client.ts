@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Telemetry } from "bullmq";
 import { z } from "zod";
 import { loadConfig, type Config } from "../../shared/config.js";
-import { cutoverOptions, type CutoverOptionsInput, type CutoverReport } from "../../shared/contracts/cutover.js";
+import { cutoverOptions, cutoverReport, type CutoverOptionsInput, type CutoverReport } from "../../shared/contracts/cutover.js";
 import type { DiffOptionsInput, DiffReport, DiffSchedule, DiffScheduleInput } from "../../shared/contracts/diff.js";
 import { diffOptions, diffScheduleSettings } from "../../shared/contracts/diff.js";
 import { migrationSpec, parseContract, parseMigrationSpec, type MigrationSpec, type MigrationSpecInput } from "../../shared/contracts/spec.js";
@@ -254,18 +254,24 @@ export class DroverClient {
    * @throws DroverError PREFLIGHT_FAILED with all problems when something stands in the way; NOT_FOUND, NO_ANSWER
    */
   async cutover(id: string, cutoverOptionsInput: CutoverOptionsInput = {}, options: CutoverCallOptions = {}): Promise<CutoverReport> {
-    const { timeout } = parseContract(cutoverOptions, cutoverOptionsInput, "the cut-over's options");
+    const begun = await this.startCutover(id, cutoverOptionsInput, options);
+    if (options.dryRun === true) return begun;
+    const { timeout } = begun.options;
     const view = await this.view();
     const signal = view.signal(options.signal);
     const found = await this.find(view, id, signal);
-    const answer = await this.channel.send("cutover", { migration: id, target: found.target, dryRun: options.dryRun ?? false, options: cutoverOptionsInput }, { signal, onNoWorker: options.onNoWorker });
-    if (options.dryRun === true) return answer as CutoverReport;
     return await poll(`the cut-over of migration ${id} did not end; it goes on when a worker runs`, { timeout: timeout + CUTOVER_PATIENCE, signal }, async () => {
       const report = await view.cutovers.read(found, signal);
       if (report === null) throw notFound(id, []);
       options.onReport?.(report);
       return report.state === "completed" || report.state === "failed" ? report : undefined;
     });
+  }
+
+  /** Begins a cut-over, or looks only (`dryRun`), without waiting for its end. @throws DroverError as `cutover` */
+  async startCutover(id: string, cutoverOptionsInput: CutoverOptionsInput = {}, { signal, onNoWorker, dryRun = false }: CutoverCallOptions = {}): Promise<CutoverReport> {
+    parseContract(cutoverOptions, cutoverOptionsInput, "the cut-over's options");
+    return cutoverReport.parse(await this.channel.send("cutover", { ...(await this.reference(id, { signal })), dryRun, options: cutoverOptionsInput }, { signal, onNoWorker }));
   }
 
   /** The latest cut-over of a migration; null when there was none. @throws DroverError NOT_FOUND */

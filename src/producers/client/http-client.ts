@@ -12,7 +12,8 @@ import type { Finding } from "../../shared/preflight/finding.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
 import type { diffWaitResult, waitResult } from "../api/contracts.js";
 import type { ProblemDocument } from "../api/problem.js";
-import type { CallOptions, MigrationList, RepairOptions, StartResult, WaitForDiffOptions, WaitForOptions } from "./call-options.js";
+import type { CutoverOptionsInput, CutoverReport } from "../../shared/contracts/cutover.js";
+import type { CallOptions, MigrationList, RepairOptions, StartResult, WaitForDiffOptions, WaitForOptions, WaitOptions } from "./call-options.js";
 import type { WaitPhase } from "./wait-phases.js";
 
 export interface DroverHttpClientOptions {
@@ -136,6 +137,22 @@ export class DroverHttpClient {
     return await this.untilDone(`the repair of diff ${diffId} did not end`, options, async () => {
       const report = await this.ask<RepairReport>("GET", `${diff(id, diffId)}/repair`, undefined, options);
       if (report.state !== "pending" && report.state !== "running") return report;
+      await sleep(PAUSE, options.signal ?? NEVER);
+      return undefined;
+    });
+  }
+
+  /** What a cut-over would do, and what stands in its way; nothing is changed. */
+  async checkCutover(id: string, cutoverOptions: CutoverOptionsInput = {}, options: CallOptions = {}): Promise<CutoverReport> {
+    return await this.ask("POST", `${migration(id)}/cutover`, { ...cutoverOptions, dryRun: true }, options);
+  }
+
+  /** Cuts a migration over to its target, and waits for the end. @throws DroverError PREFLIGHT_FAILED with all problems */
+  async cutover(id: string, cutoverOptions: CutoverOptionsInput = {}, options: WaitOptions = {}): Promise<CutoverReport> {
+    await this.ask("POST", `${migration(id)}/cutover`, { ...cutoverOptions, dryRun: false }, options);
+    return await this.untilDone(`the cut-over of migration ${id} did not end`, options, async () => {
+      const report = await this.ask<CutoverReport>("GET", `${migration(id)}/cutover`, undefined, options);
+      if (report.state === "completed" || report.state === "failed") return report;
       await sleep(PAUSE, options.signal ?? NEVER);
       return undefined;
     });
