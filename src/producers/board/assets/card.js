@@ -78,7 +78,7 @@ export class Card {
   updateFigures(m) {
     const figures = [];
     if (m.phase === "copying") figures.push(["Copying", `${count(m.rates.copyRowsPerSecond)} rows/s`], ["Left", seconds(m.etaSeconds)]);
-    figures.push(["Lag", seconds(m.lagSeconds)], ["Applying", `${count(m.rates.applyRowsPerSecond)} rows/s`], ["Applied", `${count(m.totals.rowsApplied)} changes`], ["Backlog", `${bytes(m.backlog.bytes)}, ${count(m.backlog.batches)} batches`]);
+    figures.push(["Lag", seconds(m.lagSeconds)], ["Applying", `${count(m.rates.applyRowsPerSecond)} rows/s`], ["Applied", `${count(m.totals.rowsApplied)} changes`], ["Backlog", `${bytes(m.backlog.bytes)}, ${count(m.backlog.batches)} ${m.backlog.batches === 1 ? "batch" : "batches"}`]);
     figures.push(["Started", `${ago(m.startedAt)} ago`]);
     reconcile(this.find(".figures"), figures, ([name]) => name, ([name]) => element("div", {}, element("dt", {}, name), element("dd")), (node, [, value]) => setText(node.lastElementChild, value));
   }
