@@ -21,3 +21,16 @@ export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> 
 export function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw abortedError(signal);
 }
+
+/** Waits for work that others wait for as well, and that goes on without us; @throws DroverError ABORTED when the signal fires first. */
+export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  throwIfAborted(signal);
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => (onAbort = () => reject(abortedError(signal))));
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -7,7 +7,7 @@ export interface Call {
   params: Readonly<Record<string, string>>;
   query: unknown;
   body: unknown;
-  /** Fires when the caller has gone. */
+  /** Fires when the caller has gone: what is only read ends then. A command that was sent is carried out all the same, so its answer is waited for without it. */
   signal: AbortSignal;
 }
 

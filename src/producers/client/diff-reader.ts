@@ -26,10 +26,10 @@ export class DiffReader {
   /**
    * @param diff its id, or `last`
    * @param showValues reads the samples' values from both servers, as they are now
-   * @throws DroverError NOT_FOUND
+   * @throws DroverError SPEC_INVALID, NOT_FOUND
    */
   async read(found: FoundMigration, diff: string, showValues: boolean, signal: AbortSignal): Promise<DiffReport> {
-    if (!diffId.safeParse(diff).success) throw new DroverError("SPEC_INVALID", `"${bounded(diff, 80)}" is no diff id`, { cure: "`drover diff list` names them; `last` is the newest" });
+    checkId(diff);
     const { id, spec } = found.migration;
     const { connections, schema } = this;
     if (!showValues) return await this.onState(found, signal, (session) => readDiffReport(session, schema, id, diff));
@@ -45,8 +45,9 @@ export class DiffReader {
     return await this.onState(found, signal, (session) => listDiffReports(session, this.schema, found.migration.id));
   }
 
-  /** The id that is meant: `last` is the newest. @throws DroverError NOT_FOUND */
+  /** The id that is meant: `last` is the newest. @throws DroverError SPEC_INVALID, NOT_FOUND */
   async resolve(found: FoundMigration, diff: string, signal: AbortSignal): Promise<string> {
+    checkId(diff);
     if (diff !== "last") return diff;
     const [newest] = await this.onState(found, signal, (session) => new DiffState(this.schema).diffs.list(session, found.migration.id));
     if (newest === undefined) throw new DroverError("NOT_FOUND", `migration ${found.migration.id} has no diff yet`, { cure: "`drover diff start` makes one" });
@@ -66,4 +67,8 @@ export class DiffReader {
   private onState<T>(found: FoundMigration, signal: AbortSignal, work: (session: Session) => Promise<T>): Promise<T> {
     return this.connections.use(found.target, "target", signal, work);
   }
+}
+
+function checkId(diff: string): void {
+  if (!diffId.safeParse(diff).success) throw new DroverError("SPEC_INVALID", `"${bounded(diff, 80)}" is no diff id`, { cure: "`drover diff list` names them; `last` is the newest" });
 }

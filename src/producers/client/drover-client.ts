@@ -68,7 +68,8 @@ export class DroverClient {
     // Without a worker there is nobody to wait for: the start is queued as it was asked, once.
     if (!accepted && (await this.isQueued(spec))) return { id: spec.id, accepted, known: "planning", warnings: findings };
     const job = await this.channel.enqueue("start", { spec: specInput });
-    if (!accepted) await this.recordStart(specInput, spec, options.signal);
+    // What is queued will be carried out, also when the caller has gone meanwhile.
+    if (!accepted) await this.recordStart(specInput, spec);
     const answer = startAnswer.safeParse(accepted ? await this.channel.answer(job, options) : {});
     return { id: spec.id, accepted, known: answer.data?.known ?? null, warnings: findings };
   }
@@ -171,8 +172,11 @@ export class DroverClient {
   async waitForDiff(id: string, diffId: string, options: WaitForDiffOptions = {}): Promise<DiffReport> {
     const view = await this.view();
     const signal = view.signal(options.signal);
+    // `last` is the one that it is at the first look.
+    let named = diffId;
     return await poll(`diff ${diffId} of migration ${id} did not end`, { timeout: options.timeout, signal }, async () => {
-      const report = await this.showDiff(id, diffId, { signal });
+      const report = await this.showDiff(id, named, { signal });
+      named = report.diffId;
       options.onReport?.(report);
       if (report.state === "failed" || report.state === "stopped")
         throw new DroverError("DIFF_FAILED", `diff ${report.diffId} of migration ${id} ${report.state === "stopped" ? "was stopped" : `failed: ${report.lastError?.message ?? "no reason is recorded"}`}`, { cure: `\`drover diff resume ${id} ${report.diffId}\` takes it up again` });
@@ -226,18 +230,19 @@ export class DroverClient {
   async repairDiff(id: string, diffId: string, options: RepairOptions = {}): Promise<RepairReport> {
     const view = await this.view();
     const signal = view.signal(options.signal);
-    const { diffId: diff } = await this.diffReference(id, diffId, { signal });
-    await this.startRepair(id, diff, { ...options, signal });
+    const { diffId: diff } = await this.startRepair(id, diffId, { ...options, signal });
     return await poll(`the repair of diff ${diff} did not end`, { timeout: options.timeout, signal }, async () => {
       const report = await this.showRepair(id, diff, { signal });
       return report !== null && report.state !== "pending" && report.state !== "running" ? report : undefined;
     });
   }
 
-  /** Asks for a repair, without waiting for its end. @throws DroverError NOT_FOUND, WRONG_PHASE, NO_ANSWER */
-  async startRepair(id: string, diffId: string, options: Omit<RepairOptions, "timeout"> = {}): Promise<void> {
+  /** Asks for a repair, without waiting for its end. @returns of which diff @throws DroverError NOT_FOUND, WRONG_PHASE, NO_ANSWER */
+  async startRepair(id: string, diffId: string, options: Omit<RepairOptions, "timeout"> = {}): Promise<{ diffId: string }> {
     const { signal, onNoWorker, dryRun = false } = options;
-    await this.channel.send("diff-repair", { ...(await this.diffReference(id, diffId, { signal })), dryRun }, { signal, onNoWorker });
+    const named = await this.diffReference(id, diffId, { signal });
+    await this.channel.send("diff-repair", { ...named, dryRun }, { signal, onNoWorker });
+    return { diffId: named.diffId };
   }
 
   /** The latest repair of a diff; null when there was none. @throws DroverError NOT_FOUND */
@@ -369,10 +374,10 @@ export class DroverClient {
    * unfinished work. Who may not write there leaves it to the queue, as a service does that only enqueues.
    * @throws DroverError MIGRATION_CONFLICT, STATE_VERSION
    */
-  private async recordStart(specInput: unknown, spec: MigrationSpec, given: AbortSignal | undefined): Promise<void> {
+  private async recordStart(specInput: unknown, spec: MigrationSpec): Promise<void> {
     if (!this.config.connections.has(spec.target.toUpperCase()) || !this.config.connections.has(spec.source.toUpperCase())) return;
     const view = await this.view();
-    const signal = view.signal(given);
+    const signal = view.signal(undefined);
     await view.record(specInput, spec, signal).catch((error: unknown) => {
       if (signal.aborted || !(error instanceof DroverError) || error.code === "MIGRATION_CONFLICT" || error.code === "STATE_VERSION") throw error;
     });

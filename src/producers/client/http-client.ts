@@ -112,8 +112,11 @@ export class DroverHttpClient {
 
   /** Waits for a diff's end. @throws DroverError TIMEOUT; DIFF_FAILED when it failed or was stopped */
   async waitForDiff(id: string, diffId: string, options: WaitForDiffOptions = {}): Promise<DiffReport> {
+    // `last` is the one that it is at the first look.
+    let named = diffId;
     return await this.untilDone(`diff ${diffId} of migration ${id} did not end`, options, async (timeoutSeconds) => {
-      const answer = await this.ask<z.output<typeof diffWaitResult>>("POST", `${diff(id, diffId)}/wait`, { timeoutSeconds }, options);
+      const answer = await this.ask<z.output<typeof diffWaitResult>>("POST", `${diff(id, named)}/wait`, { timeoutSeconds }, options);
+      named = answer.report.diffId;
       options.onReport?.(answer.report);
       return answer.ended ? answer.report : undefined;
     });
@@ -133,9 +136,9 @@ export class DroverHttpClient {
 
   /** Makes the target equal the source where a diff confirmed a difference, and waits until that is done. */
   async repairDiff(id: string, diffId: string, options: Omit<RepairOptions, "onNoWorker"> = {}): Promise<RepairReport> {
-    await this.ask("POST", `${diff(id, diffId)}/repair`, { dryRun: options.dryRun ?? false }, options);
-    return await this.untilDone(`the repair of diff ${diffId} did not end`, options, async () => {
-      const report = await this.ask<RepairReport>("GET", `${diff(id, diffId)}/repair`, undefined, options);
+    const begun = await this.ask<RepairReport>("POST", `${diff(id, diffId)}/repair`, { dryRun: options.dryRun ?? false }, options);
+    return await this.untilDone(`the repair of diff ${begun.diffId} did not end`, options, async () => {
+      const report = await this.ask<RepairReport>("GET", `${diff(id, begun.diffId)}/repair`, undefined, options);
       if (report.state !== "pending" && report.state !== "running") return report;
       await sleep(PAUSE, options.signal ?? NEVER);
       return undefined;

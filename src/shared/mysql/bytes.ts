@@ -5,6 +5,8 @@
  * therefore a string in which every character stands for one byte ("byte SQL", what Node calls latin1). Text that
  * people wrote (identifiers, filters) is UTF-8 and enters through `utf8Sql`.
  */
+import { DroverError } from "../errors.js";
+
 declare const byteSql: unique symbol;
 export type ByteSql = string & { readonly [byteSql]: true };
 
@@ -33,10 +35,19 @@ export function qualified(schema: string, table: string): ByteSql {
 
 const ESCAPES: Record<string, string> = { "\0": "\\0", "\n": "\\n", "\r": "\\r", "\x1a": "\\Z", "'": "\\'", "\\": "\\\\" };
 
-/** A string literal of raw bytes (latin1 characters), without an introducer: its character set is binary. Needs a `sql_mode` without NO_BACKSLASH_ESCAPES. */
+/**
+ * A string literal of raw bytes (latin1 characters), without an introducer: its character set is binary. Needs a `sql_mode` without NO_BACKSLASH_ESCAPES.
+ * @throws DroverError BUG for text that is no byte SQL: its characters would be cut to one byte each, and U+0127 would become a quote
+ */
 export function bytesLiteral(bytes: string): ByteSql {
   // eslint-disable-next-line no-control-regex
-  return (/[\0\n\r\x1a'\\]/.test(bytes) ? `'${bytes.replace(/[\0\n\r\x1a'\\]/g, (c) => ESCAPES[c] as string)}'` : `'${bytes}'`) as ByteSql;
+  return (/[\0\n\r\x1a'\\\u0100-\uffff]/.test(bytes) ? `'${bytes.replace(/[\0\n\r\x1a'\\\u0100-\uffff]/g, escaped)}'` : `'${bytes}'`) as ByteSql;
+}
+
+function escaped(character: string): string {
+  const escape = ESCAPES[character];
+  if (escape === undefined) throw new DroverError("BUG", "a literal of bytes holds a character that is more than a byte");
+  return escape;
 }
 
 /** A literal of UTF-8 text, with its introducer so that it compares as text. */

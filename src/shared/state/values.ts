@@ -1,4 +1,5 @@
 /** Values into and out of the state schema's statements. */
+import { DroverError } from "../errors.js";
 import { bytesLiteral, textLiteral, type ByteSql } from "../mysql/bytes.js";
 import type { TextRecord } from "../mysql/session.js";
 
@@ -18,8 +19,9 @@ export function json(value: unknown): ByteSql {
   return textLiteral(JSON.stringify(value));
 }
 
-/** An id: ASCII by its contract. */
+/** An id: ASCII by its contract, which whoever takes one from outside has checked. @throws DroverError BUG */
 export function id(value: string): ByteSql {
+  if (!/^[\x20-\x7e]*$/.test(value)) throw new DroverError("BUG", "an id that was not checked came to a statement");
   return bytesLiteral(value);
 }
 

@@ -64,7 +64,7 @@ export class DiffEngine {
     this.saver = new ErrorSaver(context, options.ending);
     this.watch = new DiffWatch(context, this.state);
     this.slots = new Slots(options.slots ?? 2);
-    this.load = new SourceLoad({ connections: context.connections, log: context.log, patience: this.tuning.loadPatience });
+    this.load = new SourceLoad({ connections: context.connections, log: context.log, patience: this.tuning.loadPatience, ending: options.ending });
   }
 
   /**

@@ -1,5 +1,5 @@
 /** Kindness to the source: no chunk begins while it is loaded, or while a replica of it lags. */
-import { sleep } from "../../shared/abort.js";
+import { orAborted, sleep } from "../../shared/abort.js";
 import type { DiffOptions } from "../../shared/contracts/diff.js";
 import type { Logger } from "../../shared/logger.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
@@ -15,6 +15,8 @@ export interface SourceLoadOptions {
   log: Logger;
   /** How long to hold back at most, in milliseconds: a diff on a source that is always loaded is slow, but it goes on. */
   patience: number;
+  /** Fires when the process ends. */
+  ending: AbortSignal;
 }
 
 /** What of the diff's options says when to hold back. */
@@ -51,12 +53,15 @@ export class SourceLoad {
   private look(server: string, figure: (session: Session) => Promise<number>, signal: AbortSignal): Promise<number> {
     const key = `${figure.name}/${server}`;
     const known = this.looks.get(key);
-    if (known !== undefined && Date.now() - known.at < FRESH) return known.value;
-    const value = this.options.connections.use(server, "source", signal, figure);
-    this.looks.set(key, { at: Date.now(), value });
-    // The one who looked may have been aborted: the next one looks again.
-    value.catch(() => this.looks.delete(key));
-    return value;
+    if (known !== undefined && Date.now() - known.at < FRESH) return orAborted(known.value, signal);
+    // Shared, so it must not end with the chunk that happened to ask first.
+    const value = this.options.connections.use(server, "source", this.options.ending, figure);
+    const look = { at: Date.now(), value };
+    this.looks.set(key, look);
+    value.catch(() => {
+      if (this.looks.get(key) === look) this.looks.delete(key);
+    });
+    return orAborted(value, signal);
   }
 }
 

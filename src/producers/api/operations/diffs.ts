@@ -23,12 +23,12 @@ export const diffOperations: readonly Operation[] = [
   {
     id: "listDiffs", method: "GET", path: "/migrations/{id}/diffs", summary: "The diffs of a migration",
     answers: { 200: { description: "all of them", contract: diffList } },
-    run: async (client, call) => ok({ diffs: await client.listDiffs(param(call, "id")) }),
+    run: async (client, call) => ok({ diffs: await client.listDiffs(param(call, "id"), { signal: call.signal }) }),
   },
   {
     id: "showDiff", method: "GET", path: ONE, summary: "The report of a diff, with samples; the id `last` is the newest",
     answers: REPORT,
-    run: async (client, call) => ok(await client.showDiff(param(call, "id"), param(call, "diffId"))),
+    run: async (client, call) => ok(await client.showDiff(param(call, "id"), param(call, "diffId"), { signal: call.signal })),
   },
   {
     id: "deleteDiff", method: "DELETE", path: ONE, summary: "Delete a diff",
@@ -55,16 +55,17 @@ export const diffOperations: readonly Operation[] = [
     body: { contract: repairRequest, required: false },
     answers: { 202: { description: "the report as it is now", contract: repairReport } },
     run: async (client, call) => {
-      const [id, diffId] = [param(call, "id"), param(call, "diffId")];
-      await client.startRepair(id, diffId, parseContract(repairRequest, call.body ?? {}, "the request's body"));
-      return { status: 202, body: await client.showRepair(id, diffId), headers: { location: `/api/v1/migrations/${id}/diffs/${diffId}/repair` } };
+      const id = param(call, "id");
+      // `last` may be another one a moment later.
+      const { diffId } = await client.startRepair(id, param(call, "diffId"), parseContract(repairRequest, call.body ?? {}, "the request's body"));
+      return { status: 202, body: await client.showRepair(id, diffId, { signal: call.signal }), headers: { location: `/api/v1/migrations/${id}/diffs/${diffId}/repair` } };
     },
   },
   {
     id: "showRepair", method: "GET", path: `${ONE}/repair`, summary: "The report of a diff's latest repair",
     answers: { 200: { description: "its report", contract: repairReport } },
     run: async (client, call) => {
-      const report = await client.showRepair(param(call, "id"), param(call, "diffId"));
+      const report = await client.showRepair(param(call, "id"), param(call, "diffId"), { signal: call.signal });
       if (report === null) throw new DroverError("NOT_FOUND", `diff ${param(call, "diffId")} was never repaired`, { cure: "POST to the same path starts a repair" });
       return ok(report);
     },

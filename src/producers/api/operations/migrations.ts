@@ -21,21 +21,21 @@ export const migrationOperations: readonly Operation[] = [
     description: "The same id with the same spec is the same migration, and nothing is changed; so a request may be sent again when its answer was lost.",
     query: startQuery, body: { contract: migrationSpec, required: true },
     answers: { 201: { description: "it is new", contract: startResult }, 200: { description: "it was there already, with the same spec", contract: startResult } },
-    run: async (client, { query, body }) => {
+    run: async (client, { query, body, signal }) => {
       const { preflight } = parseContract(startQuery, query, "the query");
-      const { id, known, accepted, warnings } = await client.startMigration(body as MigrationSpecInput, { preflight: preflight === "true" });
+      const { id, known, accepted, warnings } = await client.startMigration(body as MigrationSpecInput, { preflight: preflight === "true", signal });
       return { status: known === null ? 201 : 200, body: { id, known, accepted, warnings }, headers: { location: `/api/v1/migrations/${id}` } };
     },
   },
   {
     id: "listMigrations", method: "GET", path: "/migrations", summary: "The status of every migration, oldest first",
     answers: { 200: { description: "all of them", contract: migrationList } },
-    run: async (client) => ok(await client.listMigrations()),
+    run: async (client, { signal }) => ok(await client.listMigrations({ signal })),
   },
   {
     id: "showMigration", method: "GET", path: "/migrations/{id}", summary: "The status of a migration",
     answers: STATUS,
-    run: async (client, call) => ok(await client.status(param(call, "id"))),
+    run: async (client, call) => ok(await client.status(param(call, "id"), { signal: call.signal })),
   },
   {
     id: "removeMigration", method: "DELETE", path: "/migrations/{id}", summary: "Forget a migration that has ended or is paused; never its rows",
@@ -58,8 +58,8 @@ export const migrationOperations: readonly Operation[] = [
     id: "check", method: "POST", path: "/check", summary: "All problems of a spec and both servers at once; changes nothing",
     body: { contract: migrationSpec, required: true },
     answers: { 200: { description: "ok is false when a problem blocks the start", contract: checkResult } },
-    run: async (client, { body }) => {
-      const problems = await client.check(body as MigrationSpecInput);
+    run: async (client, { body, signal }) => {
+      const problems = await client.check(body as MigrationSpecInput, { signal });
       return ok({ ok: blocking(problems).length === 0, problems });
     },
   },
