@@ -45,7 +45,7 @@ const drover = new DroverClient({ redisUrl: process.env.DROVER_REDIS_URL, prefix
 console.log(JSON.stringify(await drover.startMigration(JSON.parse(process.env.SPEC))));
 await drover.close();`;
 
-test("drover/client starts, watches and compares, and loads neither a MySQL driver nor worker code", { timeout: 180_000 }, async () => {
+test("drover/client starts, watches and compares, and loads neither a MySQL driver nor worker code", { timeout: 300_000 }, async () => {
   await using ctx = await testContext();
   await createOrders(ctx, 500);
   await using api = await ApiScene.open(ctx, { DROVER_API_TOKEN: TOKEN });
