@@ -4,15 +4,16 @@ import { openServers } from "../servers/index.js";
 import { FAULTS, type FaultName } from "./faults.js";
 import { PHASES, type PhaseName } from "./phases.js";
 import { measurePeers } from "./peers.js";
-import { textTable, writeMarkdown } from "./report.js";
+import { readReports, textTable, writeMarkdown } from "./report.js";
 import { runFault, type RunReport } from "./run.js";
 
 const HELP = `Strikes Drover with faults under writes, and checks that nothing is lost and no lock stays.
 
 npm run faults -- [--fault NAME|all] [--phase NAME|all] [--runs N] [--seed N] [--rows N] [--workers N] [--no-ddl] [--log FILE]
-                  [--peers] [--markdown FILE] [--json]
+                  [--peers] [--merge FILE]... [--markdown FILE] [--json]
 
 --peers      also: mydumper and mysqldump stopped in a dump, and how long DDL waits (60 s at most); alone with --fault none --runs 0
+--merge      takes the runs of an earlier \`--json\` output into the table; with --runs 0 nothing else
 --markdown   puts the figures into a page that has a place for them (docs/faults.md)
 --json       one JSON line per run on stdout, and nothing else
 
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     "no-ddl": { type: "boolean", default: false },
     log: { type: "string" },
     peers: { type: "boolean", default: false },
+    merge: { type: "string", multiple: true, default: [] },
     markdown: { type: "string" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -50,7 +52,7 @@ const shared = {
   target: await servers.mysql({ name: "target" }),
   redis: await servers.redis(),
 };
-const reports: RunReport[] = [];
+const reports: RunReport[] = (await Promise.all(values.merge.map(readReports))).flat();
 const note = (line: string) => process.stderr.write(`${line}\n`);
 for (let run = 0; run < Number(values.runs); run++) {
   for (const phase of phases) {

@@ -25,6 +25,12 @@ function figures(reports: readonly RunReport[]): string[][] {
   });
 }
 
+/** The runs in an output of `--json`; its lines about peers are passed over. */
+export async function readReports(file: string): Promise<RunReport[]> {
+  const lines = (await readFile(file, "utf8")).split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as RunReport | PeerReport).filter((report): report is RunReport => "fault" in report);
+}
+
 /** For a terminal. */
 export function textTable(reports: readonly RunReport[], peers: readonly PeerReport[]): string {
   const lines = reports.length === 0 ? [] : aligned([HEAD, ...figures(reports)]);
