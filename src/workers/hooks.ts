@@ -20,6 +20,8 @@ export type HookPoint =
   | "cutover:step"
   | "cutover:after-step"
   | "cutover:undo"
+  | "diff:before-turn"
+  | "diff:before-repair"
   | "diff:before-record"
   | "diff:after-record";
 

@@ -5,8 +5,17 @@ import { DroverClient } from "../../src/producers/index.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { createLogger } from "../../src/shared/logger.js";
 import { runWorker } from "../../src/workers/index.js";
+import { cutoverOptions } from "../../src/shared/contracts/cutover.js";
+import { diffOptions } from "../../src/shared/contracts/diff.js";
+import { DroverError } from "../../src/shared/errors.js";
+import type { Cutover } from "../../src/shared/state/cutovers.js";
+import { DiffScheduleStore } from "../../src/shared/state/diff-schedules.js";
+import { requestRepair, stopDiff } from "../../src/workers/diff/commands.js";
+import { startScheduledDiff } from "../../src/workers/diff/index.js";
+import type { Hooks } from "../../src/workers/hooks.js";
 import { testContext, type TestContext } from "../support/context.js";
 import { DiffScene } from "./diff-scene.js";
+import { DiffWorker } from "./diff-worker.js";
 
 const NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<1000)";
 
@@ -70,7 +79,56 @@ describe("options of a diff", () => {
   });
 });
 
+/** What `stop` of a cut-over does. */
+async function release(scene: DiffScene): Promise<void> {
+  const { cutovers, fence } = scene.context.state;
+  await scene.context.connections.transaction("DST", "target", scene.ending.signal, async (session) => {
+    const { facts } = (await cutovers.read(session, "m")) as Cutover;
+    await fence.require(session, "m", "update");
+    await cutovers.advance(session, "m", "catch-up", "objects", { ...facts, stopped: true });
+  });
+}
+
+describe("when a migration is cut over", () => {
+  it("a repair under way writes nothing behind the stop, no other one begins, and a schedule's turns are left out", async () => {
+    await using ctx = await testContext();
+    let isLate = true;
+    const hooks: Hooks = { at: async (point) => { if (point === "diff:before-repair" && isLate) await release(scene); } };
+    await using scene = new DiffScene(ctx, { hooks });
+    await using redis = new DiffWorker(scene, { interval: 3_600_000 });
+    await oneTable(scene);
+    const { signal } = scene.ending;
+    await scene.target("UPDATE {db}.a SET v='the application' WHERE id=5");
+    const { diffId } = await scene.diff();
+    await scene.onTarget((session) => scene.context.state.cutovers.begin(session, "m", cutoverOptions.parse({}), []));
+    await requestRepair(scene.context, scene.ref, diffId, false, signal);
+    await expect(scene.engine.repair(scene.ref, diffId, signal)).rejects.toMatchObject({ code: "WRONG_PHASE" });
+    expect(await ctx.target.query(`SELECT v FROM ${ctx.schema}.a WHERE id=5`)).toEqual([{ v: "the application" }]);
+    await stopDiff(scene.context, scene.ref, diffId, signal);
+    isLate = false;
+    await expect(requestRepair(scene.context, scene.ref, diffId, false, signal)).rejects.toMatchObject({ code: "WRONG_PHASE" });
+    await scene.onTarget((session) => new DiffScheduleStore(ctx.stateSchema).put(session, "m", "DST", { name: "often", every: 60_000, keep: 2, options: diffOptions.parse({}) }));
+    expect(await startScheduledDiff({ ...scene.context, queues: redis.context.queues }, scene.ref, "often", signal)).toEqual({ skipped: "the migration was cut over" });
+  });
+});
+
 describe("a schedule of diffs", () => {
+  it("makes the diff of a turn that an error had cut short", async () => {
+    await using ctx = await testContext();
+    let failures = 1;
+    const hooks: Hooks = { at: async (point) => { if (point === "diff:before-turn" && failures-- > 0) throw new DroverError("CONNECTION_LOST", "planted"); } };
+    await using scene = new DiffScene(ctx, { hooks });
+    await using redis = new DiffWorker(scene, { interval: 3_600_000 });
+    await oneTable(scene);
+    const schedules = new DiffScheduleStore(ctx.stateSchema);
+    await scene.onTarget((session) => schedules.put(session, "m", "DST", { name: "daily", every: 86_400_000, keep: 2, options: diffOptions.parse({}) }));
+    const turn = () => startScheduledDiff({ ...scene.context, queues: redis.context.queues }, scene.ref, "daily", scene.ending.signal);
+    await expect(turn()).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+    const recorded = (await scene.onTarget((session) => schedules.read(session, "m", "daily")))?.lastDiffId;
+    expect(await turn()).toEqual({ diffId: recorded });
+    expect(await turn()).toEqual({ skipped: `diff ${recorded} is still at work` });
+  });
+
   const diffs = async (ctx: TestContext) => (await ctx.target.query(`SELECT diff, state FROM ${ctx.stateSchema}.diffs ORDER BY started_at`)).map((row) => `${String(row["diff"])} ${String(row["state"])}`);
 
   it("starts diffs until it is ended, keeps the newest, and survives an emptied Redis", async () => {

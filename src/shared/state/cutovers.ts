@@ -74,6 +74,16 @@ export class CutoverStore {
       throw new DroverError("WRONG_PHASE", `migration ${migration} is being cut over (${cutover.step})`, { cure: `wait for its end, or take it back: drover cutover ${migration} --abort` });
   }
 
+  /**
+   * Behind the step `stop` the target's tables are the application's. Whoever writes rows asks this under the fence's lock: `stop` holds it.
+   * @throws DroverError WRONG_PHASE
+   */
+  async requireOurs(session: Session, migration: string): Promise<void> {
+    const cutover = await this.read(session, migration);
+    if (cutover === null || !isReleased(cutover)) return;
+    throw new DroverError("WRONG_PHASE", `migration ${migration} ${cutover.state === "completed" ? "was" : "is being"} cut over: what its tables hold by now is the application's`, { cure: cutover.state === "completed" ? "nothing is repaired any more; a migration back (--reverse) has diffs of its own" : "wait for the end of the cut-over" });
+  }
+
   /** Records what the step that is due found or did. The caller's transaction holds the row's lock, or nobody else can be at this step. */
   async setFacts(session: Session, migration: string, facts: CutoverFacts): Promise<void> {
     await session.run(sql`UPDATE ${this.table} SET facts=${json(facts)} WHERE migration=${id(migration)}`);
@@ -108,6 +118,11 @@ export class CutoverStore {
     const done = await session.run(sql`UPDATE ${this.table} SET state='undoing', error=${json(stored)} WHERE migration=${id(migration)} AND state='running' AND step NOT IN ('events','reverse')`);
     return done.affectedRows === 1;
   }
+}
+
+/** From `stop` on nothing of ours writes to the target's tables; a cut-over that is taken back gives them back with the phase. */
+export function isReleased({ state, facts }: Pick<Cutover, "state" | "facts">): boolean {
+  return state !== "failed" && facts.stopped;
 }
 
 function cutoverOf(row: TextRecord): Cutover {

@@ -76,7 +76,7 @@ export async function deleteDiff(context: EngineContext, ref: MigrationRef, diff
 
 /**
  * Asks for the repair of a diff's confirmed differences.
- * @throws DroverError NOT_FOUND, WRONG_PHASE (the diff is not completed)
+ * @throws DroverError NOT_FOUND, WRONG_PHASE (the diff is not completed; the migration was cut over)
  */
 export async function requestRepair(context: EngineContext, ref: MigrationRef, diffId: string, dryRun: boolean, signal: AbortSignal): Promise<void> {
   const state = new DiffState(context.state.schema);
@@ -84,6 +84,7 @@ export async function requestRepair(context: EngineContext, ref: MigrationRef, d
     const diff = await state.diffs.require(session, ref.migration, diffId);
     if (diff.state !== "completed" && diff.state !== "failed" && diff.state !== "stopped")
       throw new DroverError("WRONG_PHASE", `diff ${diffId} is ${diff.state}: it can be repaired when it has ended`, { cure: "wait for it, or stop it" });
+    if (!dryRun) await context.state.cutovers.requireOurs(session, ref.migration);
     if (diff.repairState === "pending" || diff.repairState === "running") return;
     const report: RepairReport = { id: ref.migration, diffId, dryRun, state: "pending", repaired: 0, equal: 0, inconclusive: 0, refused: 0, actions: [], actionsLeftOut: 0, error: null, startedAt: new Date().toISOString(), completedAt: null };
     await state.diffs.requestRepair(session, ref.migration, diffId, report);

@@ -3,8 +3,8 @@
  *
  * 1. Read the fence; make sure that the source shows everything up to its position.
  * 2. Read the source rows.
- * 3. In one target transaction: lock the fence (shared), check that it has not moved since 1 (I1, I3), write or delete the
- *    rows that differ, commit. Every event after the fence comes later and wins (I2), so a newer row is never overwritten
+ * 3. In one target transaction: lock the fence (shared), check that it has not moved since 1 (I1, I3) and that no cut-over has given
+ *    the tables away, write or delete the rows that differ, commit. Every event after the fence comes later and wins (I2), so a newer row is never overwritten
  *    for good.
  */
 import { writtenAs } from "../../shared/columns/create-dialect.js";
@@ -35,6 +35,7 @@ export async function repairRows(work: ChunkWork, keys: readonly string[]): Prom
   for (let attempt = 1; ; attempt++) {
     const fence = await work.sides.use("target", (session) => work.context.state.fence.require(session, work.ref.migration));
     const source = await sourceRows(work, [...all], fence);
+    await work.context.hooks.at("diff:before-repair", { migration: work.ref.migration, attempt });
     const outcome = await write(work, [...all], source, fence);
     if (Array.isArray(outcome)) return outcome;
     if (outcome !== "moved") for (const owner of outcome) all.add(owner);
@@ -64,6 +65,7 @@ async function write(work: ChunkWork, keys: readonly string[], source: Rows, bef
   return await sides.use("target", async (session) => {
     await session.run("BEGIN" as ByteSql);
     const fence = await context.state.fence.require(session, ref.migration, "share");
+    await context.state.cutovers.requireOurs(session, ref.migration);
     const result = fence.partial || fence.seq !== before.seq || fence.epoch !== before.epoch ? "moved" : await writeLocked(session, work, keys, source);
     await session.run((Array.isArray(result) ? "COMMIT" : "ROLLBACK") as ByteSql);
     return result;

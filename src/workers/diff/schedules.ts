@@ -5,11 +5,12 @@
 import type { Queue } from "bullmq";
 import { DroverError } from "../../shared/errors.js";
 import { DiffScheduleStore, type ScheduleSettings, type StoredSchedule } from "../../shared/state/diff-schedules.js";
+import { isReleased } from "../../shared/state/cutovers.js";
 import { DiffState } from "../../shared/state/diff-state.js";
 import { readStateVersion } from "../../shared/state/schema.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import type { ProcessorContext } from "../processors/context.js";
-import { startDiff } from "./commands.js";
+import { deleteDiff, startDiff } from "./commands.js";
 import { selectTables } from "./subject.js";
 
 type Context = Pick<ProcessorContext, "connections" | "state" | "queues" | "config" | "log" | "worker" | "hooks">;
@@ -46,19 +47,25 @@ export async function removeSchedule(context: Context, ref: MigrationRef, name: 
 export async function startScheduledDiff(context: EngineContext & { queues: Context["queues"] }, ref: MigrationRef, name: string, signal: AbortSignal): Promise<{ diffId: string } | { skipped: string }> {
   const state = new DiffState(context.state.schema);
   const schedules = new DiffScheduleStore(context.state.schema);
-  const { schedule, before } = await context.connections.use(ref.target, "target", signal, async (session) => {
+  const { schedule, before, cutover } = await context.connections.use(ref.target, "target", signal, async (session) => {
     const found = await schedules.read(session, ref.migration, name);
-    return { schedule: found, before: found?.lastDiffId == null ? null : await state.diffs.read(session, ref.migration, found.lastDiffId) };
+    return { schedule: found, before: found?.lastDiffId == null ? null : await state.diffs.read(session, ref.migration, found.lastDiffId), cutover: await context.state.cutovers.read(session, ref.migration) };
   });
   if (schedule === null) {
     await context.queues.control.removeJobScheduler(schedulerId(ref.migration, name));
     return { skipped: "there is no such schedule any more" };
   }
+  // What the application changes on the target would be differences, found on an old source that is read for nothing.
+  if (cutover !== null && isReleased(cutover)) return { skipped: "the migration was cut over" };
   if (before !== null && (before.state === "pending" || before.state === "running")) return { skipped: `diff ${before.id} is still at work` };
-  if (schedule.lastStartedAt !== null && schedule.age < schedule.every * TOO_SOON) return { skipped: "the latest turn was only now" };
-  const diffId = `${name}-${new Date().toISOString().replace(/\D/g, "").slice(0, 14)}`;
-  const mine = await context.connections.use(ref.target, "target", signal, (session) => schedules.recordTurn(session, schedule, diffId));
+  const isRecent = schedule.lastStartedAt !== null && schedule.age < schedule.every * TOO_SOON;
+  if (isRecent && before !== null) return { skipped: "the latest turn was only now" };
+  // Recorded, but not made: an error came in between, and this is the same turn again.
+  const unmade = isRecent ? schedule.lastDiffId : null;
+  const diffId = unmade ?? `${name}-${new Date().toISOString().replace(/\D/g, "").slice(0, 14)}`;
+  const mine = unmade !== null || (await context.connections.use(ref.target, "target", signal, (session) => schedules.recordTurn(session, schedule, diffId)));
   if (!mine) return { skipped: "another worker had this turn" };
+  await context.hooks.at("diff:before-turn", { migration: ref.migration, diff: diffId });
   try {
     await startDiff(context, ref, diffId, schedule.options, signal, true);
   } catch (error) {
@@ -66,9 +73,8 @@ export async function startScheduledDiff(context: EngineContext & { queues: Cont
     if (error instanceof DroverError && error.code === "WRONG_PHASE") return { skipped: error.message };
     throw error;
   }
-  await context.connections.use(ref.target, "target", signal, async (session) => {
-    for (const outdated of await state.diffs.outdated(session, ref.migration, name, schedule.keep)) await state.remove(session, ref.migration, outdated);
-  });
+  const outdated = await context.connections.use(ref.target, "target", signal, (session) => state.diffs.outdated(session, ref.migration, name, schedule.keep));
+  for (const old of outdated) await deleteDiff(context, ref, old, signal).catch(ignoreGone);
   return { diffId };
 }
 
@@ -96,6 +102,11 @@ async function ensureScheduler(queue: Queue, schedule: StoredSchedule): Promise<
   // Anew the scheduler would ring at once; it goes on where the latest turn left it.
   const startDate = schedule.lastStartedAt === null ? undefined : Math.max(Date.now(), lastAt + every);
   await queue.upsertJobScheduler(id, { every, ...(startDate === undefined ? {} : { startDate }) }, { name: "diff-scheduled", data: { migration, target, schedule: name } });
+}
+
+/** Somebody else deleted it. */
+function ignoreGone(error: unknown): void {
+  if (!(error instanceof DroverError) || error.code !== "NOT_FOUND") throw error;
 }
 
 function schedulerId(migration: string, name: string): string {
