@@ -44,7 +44,9 @@ export const cutoverReport = z.object({
   /** Positions at the end: all of the source that is on the target, and the target's own. */
   position: z.object({ source: z.string().nullable(), target: z.string().nullable() }),
   diffId: z.string().nullable(),
-  /** What could not be done after the point of no return, and things to know. */
+  /** What could not be done after the point of no return, and is left to people. */
+  left: z.array(z.string()),
+  /** Things to know. */
   notes: z.array(z.string()),
   /** What people do next. */
   next: z.array(z.string()),

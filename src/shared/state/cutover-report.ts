@@ -14,8 +14,8 @@ export function cutoverReportOf(spec: MigrationSpec, cutover: Cutover): CutoverR
     plan: planOf(spec, options, state === "completed" ? null : step),
     readOnly: facts.readOnlyBefore === null ? null : { before: facts.readOnlyBefore, undone: facts.readOnlyUndone },
     position: { source: facts.sourcePosition, target: facts.targetPosition },
-    diffId: facts.diffId, notes: facts.notes,
-    next: state === "completed" ? nextSteps(spec, options, facts) : state === "failed" ? afterFailure(spec) : [],
+    diffId: facts.diffId, left: facts.left, notes: [...facts.notes, ...(state === "undoing" ? undoNotes(facts) : [])],
+    next: state === "completed" ? nextSteps(spec, options, facts) : state === "failed" ? afterFailure(spec) : state === "undoing" && facts.undoError !== null ? whileUndoing(spec, facts) : [],
     error: cutover.error, startedAt: cutover.startedAt, deadline: cutover.deadline, completedAt: cutover.completedAt,
   };
 }
@@ -25,7 +25,7 @@ export function checkedReport(spec: MigrationSpec, options: CutoverOptions, prob
   const ready = problems.every((problem) => problem.severity !== "error");
   return {
     id: spec.id, state: "checked", ready, dryRun: true, options, problems, plan: planOf(spec, options, "catch-up", "pending"), readOnly: null, position: { source: null, target: null },
-    diffId: null, notes: [], next: [ready ? `drover cutover ${spec.id}` : "cure what stands in the way, and look again"], error: null, startedAt: null, deadline: null, completedAt: null,
+    diffId: null, left: [], notes: [], next: [ready ? `drover cutover ${spec.id}` : "cure what stands in the way, and look again"], error: null, startedAt: null, deadline: null, completedAt: null,
   };
 }
 
@@ -65,6 +65,15 @@ function nextSteps(spec: MigrationSpec, options: CutoverOptions, facts: CutoverF
   if (options.reverse !== null) steps.push(`drover status ${options.reverse}: ${source} follows ${target}; to go back, cut that migration over`);
   steps.push(`drover remove ${id} forgets the migration; rows stay`);
   return steps;
+}
+
+function undoNotes({ undoError }: CutoverFacts): string[] {
+  return undoError === null ? [] : [`it could not be taken back yet (tried ${undoError.retries} times): ${undoError.message}`];
+}
+
+function whileUndoing({ source }: MigrationSpec, { readOnlyBefore, readOnlyUndone }: CutoverFacts): string[] {
+  const byHand = readOnlyBefore === null || readOnlyUndone ? [] : [`${source} is read-only still; by hand: SET GLOBAL super_read_only=OFF; SET GLOBAL read_only=OFF`];
+  return ["remove the cause: it is tried again until it is done", ...byHand];
 }
 
 function afterFailure(spec: MigrationSpec): string[] {

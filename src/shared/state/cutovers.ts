@@ -23,6 +23,10 @@ export interface CutoverFacts {
   targetPosition: string | null;
   findings: Finding[];
   notes: string[];
+  /** What could not be done after the point of no return. */
+  left: string[];
+  /** Why it could not be taken back yet; the error of the cut-over itself is its reason. */
+  undoError: StoredError | null;
 }
 
 export interface Cutover {
@@ -39,7 +43,7 @@ export interface Cutover {
 }
 
 const NO_FACTS: CutoverFacts = {
-  readOnlyBefore: null, readOnlyUndone: false, sourcePosition: null, diffId: null, stopped: false, targetPosition: null, findings: [], notes: [],
+  readOnlyBefore: null, readOnlyUndone: false, sourcePosition: null, diffId: null, stopped: false, targetPosition: null, findings: [], notes: [], left: [], undoError: null,
 };
 
 export class CutoverStore {
@@ -110,6 +114,15 @@ export class CutoverStore {
     const before = await this.read(session, migration);
     const stored: StoredError = { ...errorRecord(thrown), at: new Date().toISOString(), retries: (before?.error?.retries ?? 0) + 1 };
     await session.run(sql`UPDATE ${this.table} SET error=${json(stored)} WHERE migration=${id(migration)} AND state='running'`);
+  }
+
+  /** @returns how often taking back has failed */
+  async recordUndoError(session: Session, migration: string, thrown: unknown): Promise<number> {
+    const now = await this.read(session, migration);
+    if (now?.state !== "undoing") return 1;
+    const undoError: StoredError = { ...errorRecord(thrown), at: new Date().toISOString(), retries: (now.facts.undoError?.retries ?? 0) + 1 };
+    await this.setFacts(session, migration, { ...now.facts, undoError });
+    return undoError.retries;
   }
 
   /** Gives the cut-over up: what it changed is put back from here on. */

@@ -10,6 +10,7 @@
  * changes elsewhere (the source's switches, the phase, triggers) is recorded before it is done, so that it can be taken back whoever dies.
  */
 import { sleep } from "../../shared/abort.js";
+import { backoffDelay } from "../../shared/backoff.js";
 import type { BacklogChain } from "../../shared/backlog/chain.js";
 import { DroverError } from "../../shared/errors.js";
 import type { Cutover } from "../../shared/state/cutovers.js";
@@ -27,6 +28,10 @@ export interface CutoverRun {
 
 /** Between two looks at what is waited for, in milliseconds. */
 const LOOK = 200;
+/** Between two tries of what failed. Short, for the deadline is looked at only between them. */
+const PAUSE = { first: LOOK, cap: 2_000 };
+/** Behind the point of no return, when the deadline is over: a step that failed as often is left to people. */
+const LAST_TRIES = 10;
 
 /** @returns `again` when the lease is over before the cut-over is */
 export async function advanceCutover(context: EngineContext, ref: MigrationRef, run: CutoverRun, signal: AbortSignal): Promise<"again" | "ended"> {
@@ -34,11 +39,24 @@ export async function advanceCutover(context: EngineContext, ref: MigrationRef, 
   for (const end = Date.now() + run.lease; Date.now() < end; ) {
     const cutover = await readCutover(context, ref, signal);
     if (cutover === null || cutover.state === "completed" || cutover.state === "failed") return "ended";
-    if (cutover.state === "undoing") await undoCutover(context, ref, cutover, signal);
+    if (cutover.state === "undoing") await takeBack(context, ref, cutover, signal);
     else if (cutover.overdue && !isPastReturn(cutover)) await giveUp(context, ref, tooLate(cutover), signal);
     else if ((await attempt(context, ref, cutover, run, memory, signal)) === "waits") await sleep(LOOK, signal);
   }
   return "again";
+}
+
+/** Taken back is everything, however often it must be tried: somebody waits to write on the source. Why it does not work is told meanwhile. */
+async function takeBack(context: EngineContext, ref: MigrationRef, cutover: Cutover, signal: AbortSignal): Promise<void> {
+  try {
+    await undoCutover(context, ref, cutover, signal);
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    const error = codedError(thrown);
+    context.log.warn({ migration: ref.migration, step: cutover.step, code: error.code, errno: error.errno, message: error.message }, "a cut-over could not be taken back yet");
+    const retries = await context.connections.use(ref.target, "target", signal, (session) => context.state.cutovers.recordUndoError(session, ref.migration, error));
+    await sleep(backoffDelay(retries, PAUSE), signal);
+  }
 }
 
 async function attempt(context: EngineContext, ref: MigrationRef, cutover: Cutover, run: CutoverRun, memory: Map<string, unknown>, signal: AbortSignal): Promise<"moved" | "waits"> {
@@ -60,18 +78,23 @@ async function attempt(context: EngineContext, ref: MigrationRef, cutover: Cutov
     return "moved";
   } catch (thrown) {
     if (signal.aborted) throw thrown;
-    const error = thrown instanceof DroverError ? thrown : new DroverError("BUG", `unexpected: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
+    const error = codedError(thrown);
     context.log.warn({ migration: ref.migration, step, code: error.code, errno: error.errno, message: error.message }, "a step of the cut-over failed");
-    if (error.kind === "retryable") {
+    const tries = (cutover.error?.retries ?? 0) + 1;
+    if (error.kind === "retryable" && !(isPastReturn(cutover) && cutover.overdue && tries >= LAST_TRIES)) {
       await connections.use(ref.target, "target", signal, (session) => state.cutovers.recordError(session, ref.migration, error));
       // Not by the job's own backoff: the deadline is looked at meanwhile.
-      await sleep(LOOK, signal);
-      return "waits";
+      await sleep(backoffDelay(tries, PAUSE), signal);
+      return "moved";
     }
     if (isPastReturn(cutover)) await passOver(context, ref, cutover, error, signal);
     else await giveUp(context, ref, error, signal);
     return "moved";
   }
+}
+
+function codedError(thrown: unknown): DroverError {
+  return thrown instanceof DroverError ? thrown : new DroverError("BUG", `unexpected: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
 }
 
 /** The step that ended the migration lies behind. */
@@ -82,10 +105,10 @@ function isPastReturn({ step }: Cutover): boolean {
 /** What cannot be done any more is told, and the rest is done. */
 async function passOver(context: EngineContext, ref: MigrationRef, { step, facts }: Cutover, error: DroverError, signal: AbortSignal): Promise<void> {
   const { connections, state } = context;
-  const left = { ...facts, notes: [...facts.notes, `not done (${step}): ${error.message}${error.cure === undefined ? "" : ` (${error.cure})`}`] };
+  const told = { ...facts, left: [...facts.left, `not done (${step}): ${error.message}${error.cure === undefined ? "" : ` (${error.cure})`}`] };
   await connections.use(ref.target, "target", signal, async (session) => {
-    if (step === "events") await state.cutovers.advance(session, ref.migration, "events", "reverse", left);
-    else await state.cutovers.complete(session, ref.migration, left);
+    if (step === "events") await state.cutovers.advance(session, ref.migration, "events", "reverse", told);
+    else await state.cutovers.complete(session, ref.migration, told);
   });
 }
 

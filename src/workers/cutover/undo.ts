@@ -31,6 +31,7 @@ export async function undoCutover(context: EngineContext, ref: MigrationRef, cut
     });
   }
   if (facts.diffId !== null) await stopDiff(context, ref, facts.diffId, signal).catch(ignoreEnded);
+  if (facts.undoError !== null) await record({ undoError: null });
   await connections.use(ref.target, "target", signal, (session) => state.cutovers.changeState(session, ref.migration, "undoing", "failed"));
 }
 

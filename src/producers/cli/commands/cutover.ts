@@ -62,5 +62,5 @@ function optionsOf({ timeout, maxLag, readOnly, diff, reverse }: Options): Cutov
 function exitCode(report: CutoverReport): ExitCode {
   if (report.state === "checked") return report.ready ? EXIT.done : EXIT.usage;
   if (report.state === "failed") return report.error?.code === "TIMEOUT" ? EXIT.timeout : EXIT.failed;
-  return report.notes.some((note) => note.startsWith("not done")) ? EXIT.failed : EXIT.done;
+  return report.left.length > 0 ? EXIT.failed : EXIT.done;
 }

@@ -13,6 +13,7 @@ export function cutoverLines(report: CutoverReport, paint: Paint): string[] {
   }
   if (report.error !== null) lines.push(paint(report.state === "running" ? "yellow" : "red", `${report.state === "running" ? "being tried again" : "why"}: ${report.error.message}`));
   if (report.readOnly !== null && report.state !== "completed") lines.push(report.readOnly.undone ? "the source takes writes again" : "the source is read-only, set by Drover");
+  lines.push(...report.left.map((what) => paint("red", `✗ ${what}`)));
   lines.push(...report.notes.map((note) => `${paint("yellow", "!")} ${note}`));
   lines.push(...report.next.map((step) => `${paint("green", "→")} ${step}`));
   return lines;
