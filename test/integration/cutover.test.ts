@@ -117,11 +117,15 @@ it("looks only when asked to: everything that stands in the way at once, and not
   const refused = await drover(["cutover", "m", "--dry-run", "--reverse", "m", "--json"], { env: scene.env });
   expect(refused.exitCode).toBe(2);
   const codes = cutoverReport.parse(JSON.parse(refused.stdout)).problems.filter((problem) => problem.severity === "error").map((problem) => problem.code);
-  expect(codes).toEqual(expect.arrayContaining(["phase", "target-trigger"]));
+  expect(codes).toEqual(expect.arrayContaining(["phase", "target-trigger", "reverse-id"]));
   await expect(scene.client.cutover("m")).rejects.toMatchObject({ code: "PREFLIGHT_FAILED", problems: expect.arrayContaining([expect.objectContaining({ code: "phase", cure: "drover resume m" })]) });
   await scene.sql("target", `DROP TRIGGER ${scene.schema}.mine`);
   await scene.client.resume("m");
   expect([await switches(scene), await scene.state("SELECT (SELECT COUNT(*) FROM @state.cutovers) AS c, (SELECT COUNT(*) FROM @state.objects) AS o"), await counts(scene, "TRIGGERS")]).toEqual(before);
+  // A comparison of a part is none of the whole.
+  const { diffId } = await scene.client.startDiff("m", { tables: [`${scene.schema}.t`], maxRows: 1 });
+  await scene.client.waitForDiff("m", diffId, { timeout: 30_000 });
+  expect((await scene.client.cutover("m", { readOnly: true }, { dryRun: true })).problems.map((problem) => problem.code)).toEqual(["diff-partial", "diff-limited", "objects-left"]);
 }, 90_000);
 
 it("what is not done in time, or is taken back, opens the source again, and the migration streams on", async () => {
@@ -238,8 +242,13 @@ it("an error behind the stop: triggers are dropped again, the migration streams 
     const closing = scene.close(first);
     die();
     await closing;
-    await scene.worker();
-    expect(await end).toMatchObject({ state: "failed", error: { code: "STATEMENT_REFUSED", message: expect.stringContaining("planted") }, readOnly: { undone: true } });
+    // The next one cannot take it back either, for a while: that is told.
+    let isRefused = true;
+    await scene.worker({ at: async (point) => { if (point === "cutover:undo" && isRefused) throw new DroverError("STATEMENT_REFUSED", "no privilege"); } });
+    await until(async () => (await scene.client.showCutover("m"))?.notes.some((note) => note.includes("no privilege")) === true, "the undo's error to be told");
+    expect(await scene.client.showCutover("m")).toMatchObject({ state: "undoing", error: { message: expect.stringContaining("planted") }, next: [expect.any(String), expect.stringContaining("SET GLOBAL")] });
+    isRefused = false;
+    expect(await end).toMatchObject({ state: "failed", notes: [], error: { code: "STATEMENT_REFUSED", message: expect.stringContaining("planted") }, readOnly: { undone: true } });
     expect([await counts(scene, "TRIGGERS"), await switches(scene)]).toEqual([0, "00"]);
     await scene.sql("source", `INSERT INTO ${scene.schema}.t (n) VALUES ('after')`);
     await scene.applied();
@@ -247,6 +256,11 @@ it("an error behind the stop: triggers are dropped again, the migration streams 
   } finally {
     await reopen(scene);
   }
+}, 90_000);
+
+it("behind the point of no return what fails again and again is left to people, with its reason", async () => {
+  await using scene = await open(TABLES, ["events"], { at: async (point, detail) => { if (point === "cutover:step" && detail["step"] === "events") throw new DroverError("CONNECTION_LOST", "the old source is off"); } });
+  expect(await scene.client.cutover("m", { timeout: 5_000 })).toMatchObject({ state: "completed", notes: [], left: [expect.stringContaining("the old source is off")] });
 }, 90_000);
 
 it("a worker killed while the source is read-only, its command line too: another worker opens the source when the time is over", async () => {

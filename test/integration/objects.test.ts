@@ -76,6 +76,27 @@ it("a copy carries them all, with character sets, modes, zones and order; events
   expect([...gate.failures.values()]).toEqual([0, 0]);
 }, 120_000);
 
+it("a schema with a name beyond ASCII: what clients of other character sets created there is carried, and carried anew", async () => {
+  await using ctx = await testContext({ allowedKey: () => true });
+  const schema = `${ctx.schema}_größe`;
+  await ctx.source.query(`CREATE DATABASE \`${schema}\` COLLATE utf8mb4_bin; USE \`${schema}\`; ${TABLES}`);
+  await as(ctx, "SET NAMES utf8mb4", [`USE \`${Buffer.from(schema).toString("latin1")}\``, "SET NAMES latin1", "CREATE VIEW ma\xdf AS SELECT '\xe9' AS e, id FROM t", "CREATE VIEW n AS SELECT '\xe9' AS e FROM t",
+    "CREATE FUNCTION f() RETURNS INT NO SQL RETURN 1", "CREATE FUNCTION g() RETURNS INT NO SQL RETURN 2"]);
+  await ctx.source.query(`ALTER DATABASE \`${schema}\` COLLATE utf8mb4_0900_ai_ci`);
+  const gate = new Gate();
+  // Created, but not recorded as such: dropped, and created again.
+  gate.failures.set("object:after-create", 2);
+  await using client = openClient(ctx);
+  await using _worker = await openWorker(ctx, gate);
+  await client.startMigration({ id: "all", source: "SRC", target: "DST", mode: "copy", objects: ["views", "routines"], options: { definer: "current" }, tables: [{ schema }] });
+  expect(await client.waitFor("all", "copied", { timeout: 60_000 })).toMatchObject({ phase: "completed", error: null });
+  expect(await ctx.target.query(`SELECT HEX(e) AS e FROM \`${schema}\`.maß LIMIT 1`)).toEqual([{ e: "E9" }]);
+  expect(await ctx.target.query(`SELECT \`${schema}\`.f() + \`${schema}\`.g() AS n`)).toEqual([{ n: 3 }]);
+  // SHOW CREATE gives such a name in UTF-8, in a text that is not: refused, rather than created under another name.
+  await as(ctx, "SET NAMES utf8mb4", [`USE \`${Buffer.from(schema).toString("latin1")}\``, "SET NAMES latin1", "CREATE FUNCTION l\xe4nge() RETURNS INT NO SQL RETURN 1"]);
+  expect((await client.check({ id: "c", source: "SRC", target: "DST", objects: ["routines"], options: { definer: "current" }, tables: [{ schema, targetSchema: "other" }] })).map((finding) => finding.code)).toContain("object-name-charset");
+}, 60_000);
+
 it("while a target is followed it has views and routines, and no triggers or events yet", async () => {
   await using ctx = await testContext({ allowedKey: () => true });
   await ctx.source.query(`USE ${ctx.schema}; ${TABLES}`);

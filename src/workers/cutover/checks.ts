@@ -2,6 +2,7 @@
 import type { CutoverOptions } from "../../shared/contracts/cutover.js";
 import type { Phase } from "../../shared/contracts/status.js";
 import { sleep } from "../../shared/abort.js";
+import { proofOf } from "../../shared/diff-proof.js";
 import { DroverError } from "../../shared/errors.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
 import { executedPosition } from "../../shared/mysql/position.js";
@@ -12,6 +13,7 @@ import { checkFailed, failure, warning, type Finding } from "../../shared/prefli
 import { blocking, runPreflight } from "../../shared/preflight/index.js";
 import { listDiffReports } from "../../shared/state/diff-report.js";
 import type { Migration } from "../../shared/state/migrations.js";
+import { readStateVersion } from "../../shared/state/schema.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import type { CheckScope } from "./check-scope.js";
@@ -23,8 +25,6 @@ import { targetFindings } from "./target-checks.js";
 const LAG_LOOKS = 8;
 /** milliseconds */
 const LAG_PAUSE = 250;
-/** A diff that is older than this says little about now; milliseconds. */
-const DIFF_LIFE = 24 * 3_600_000;
 
 export interface CutoverSubject {
   migration: Migration;
@@ -95,7 +95,7 @@ async function lagFindings({ context, ref, migration, options, signal }: CheckSc
   return [failure("lag", `${migration.spec.target} is ${((lag ?? 0) / 1000).toFixed(1)} s behind ${migration.spec.source}, more than ${options.maxLag / 1000} s`, "wait until it has caught up, or allow more by --max-lag")];
 }
 
-async function diffFindings({ context, ref, migration, options, signal }: CheckScope): Promise<Finding[]> {
+async function diffFindings({ context, ref, migration, tables, options, signal }: CheckScope): Promise<Finding[]> {
   const diffs = await context.connections.use(ref.target, "target", signal, (session) => listDiffReports(session, context.state.schema, ref.migration));
   const last = diffs.find((diff) => diff.state === "completed");
   const again = `compare once more: drover diff start ${migration.id} --wait`;
@@ -103,9 +103,12 @@ async function diffFindings({ context, ref, migration, options, signal }: CheckS
   if (options.diff) return [];
   if (last === undefined) return [warning("diff-missing", "source and target were not compared yet", `${again}, or cut over with --diff`)];
   const findings: Finding[] = [];
-  const age = Date.now() - Date.parse(last.completedAt ?? last.startedAt);
-  if (age > DIFF_LIFE) findings.push(warning("diff-old", `the last diff is ${Math.round(age / 3_600_000)} hours old`, `${again}, or cut over with --diff`));
-  if (last.tables.some((table) => table.inconclusive > 0)) findings.push(warning("diff-inconclusive", "the last diff could not tell of all rows, which were changed again and again", `${again}, at a quieter time`));
+  const cure = `${again}, or cut over with --diff`;
+  const proof = proofOf(last, tables.map(({ source }) => `${source.schema}.${source.table}`), Date.now());
+  if (proof.tablesLeft > 0) findings.push(warning("diff-partial", `the last diff (${last.diffId}) left out ${proof.tablesLeft} of ${tables.length} tables`, cure));
+  if (proof.limited) findings.push(warning("diff-limited", `the last diff (${last.diffId}) looked at a part of the rows only`, cure));
+  if (proof.isOld) findings.push(warning("diff-old", `the last diff is ${Math.round(proof.age / 3_600_000)} hours old`, cure));
+  if (proof.inconclusive > 0) findings.push(warning("diff-inconclusive", `the last diff could not tell of ${proof.inconclusive} rows, which were changed again and again`, `${again}, at a quieter time`));
   return findings;
 }
 
@@ -113,7 +116,7 @@ async function diffFindings({ context, ref, migration, options, signal }: CheckS
 async function reverseFindings({ context, ref, migration, tables, options, preflight, signal }: CheckScope): Promise<Finding[]> {
   if (options.reverse === null) return [];
   const { spec } = migration;
-  const findings: Finding[] = [];
+  const findings = await reverseIdFindings(context, migration, options.reverse, signal);
   const filtered = tables.filter((table) => table.where !== null);
   for (const { source } of filtered) findings.push(failure("reverse-filter", `${source.schema}.${source.table} was moved in part (where): the way back could overwrite rows that were left behind`, "cut over without --reverse"));
   if (options.readOnly && preflight.source !== null) {
@@ -132,6 +135,25 @@ async function reverseFindings({ context, ref, migration, tables, options, prefl
   const problems = await runPreflight({ config: context.config, connections: context.connections, spec: back.spec, stateSchema: context.state.schema, signal });
   findings.push(...blocking(problems).map((problem) => failure(problem.code, `the migration back: ${problem.message}`, problem.cure)));
   return findings;
+}
+
+/** Jobs and backlogs go by the id alone, so it must be free on every server; on the old source the preflight of the migration back looks. */
+async function reverseIdFindings(context: EngineContext, { id, spec }: Migration, back: string, signal: AbortSignal): Promise<Finding[]> {
+  const cure = "choose another id for --reverse";
+  if (back === id) return [failure("reverse-id", `the migration back cannot be called ${back} too`, cure)];
+  const looks = [...context.config.connections.keys()].filter((name) => name.toUpperCase() !== spec.source.toUpperCase()).map(async (name): Promise<Finding[]> => {
+    try {
+      const found = await context.connections.use(name, "target", signal, async (session) =>
+        (await readStateVersion(session, context.state.schema)) === null ? null : await context.state.migrations.read(session, back),
+      );
+      // A server may be known under two names.
+      return found === null || found.spec.target.toUpperCase() === spec.source.toUpperCase() ? [] : [failure("reverse-id", `${name}: there is a migration ${back} already`, cure)];
+    } catch (error) {
+      if (signal.aborted || !(error instanceof DroverError)) throw error;
+      return [warning("reverse-id-unknown", `${name} cannot be asked whether there is a migration ${back}: ${error.message}`, "see that there is none")];
+    }
+  });
+  return (await Promise.all(looks)).flat();
 }
 
 const ENABLED_EVENTS = "SELECT EVENT_SCHEMA AS parent FROM information_schema.EVENTS WHERE STATUS='ENABLED'" as ByteSql;

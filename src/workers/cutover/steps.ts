@@ -1,6 +1,7 @@
 /** The steps of a cut-over. Each returns where it leads, or null when it has to wait; see `advance.ts`. */
 import { diffOptions } from "../../shared/contracts/diff.js";
 import type { CutoverStep } from "../../shared/contracts/cutover.js";
+import { proofOf } from "../../shared/diff-proof.js";
 import { DroverError } from "../../shared/errors.js";
 import { executedPosition, positionCovers } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
@@ -103,7 +104,8 @@ async function compare(scope: StepScope): Promise<StepResult> {
   if (report.state === "failed" || report.state === "stopped") throw new DroverError("DIFF_FAILED", `the diff ${diffId} ${report.state === "stopped" ? "was stopped" : `failed: ${report.lastError?.message ?? ""}`}`);
   if (report.state !== "completed") return null;
   if (report.hasMismatch) throw new DroverError("DIFF_FAILED", `the diff ${diffId} found differences`, { cure: `drover diff show ${ref.migration} ${diffId}, then drover diff repair ${ref.migration} ${diffId}` });
-  return { step: "stop", facts };
+  const { inconclusive } = proofOf(report, [], Date.now());
+  return { step: "stop", facts: inconclusive === 0 ? facts : { ...facts, notes: [...facts.notes, `the diff ${diffId} could not tell of ${inconclusive} rows, which kept changing`] } };
 }
 
 /**

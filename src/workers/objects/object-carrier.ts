@@ -12,11 +12,14 @@ import type { CarriedObject } from "../../shared/state/objects.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import type { CarryOptions } from "./carry-objects.js";
 
+/** Names in statements of ours are UTF-8 in backticks: under an object's character set they would be other names. As when the session was opened. */
+const OWN_SETTINGS = "SET NAMES binary, SESSION sql_mode='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'" as ByteSql;
+
 export interface CarrierOptions {
   context: EngineContext;
   ref: MigrationRef;
   carry: CarryOptions;
-  /** Holds the DDL lock; its settings are those of the latest object. */
+  /** Holds the DDL lock. */
   session: Session;
   signal: AbortSignal;
 }
@@ -79,13 +82,14 @@ export class ObjectCarrier {
     const wanted = object.databaseCollation === null ? own : knownCollation(object, object.databaseCollation, this.collations);
     const entry: CarriedObject = { kind: "schema", schema, name: own, fingerprint: "", created: false, adopted: false };
     try {
-      await session.run(settingsStatement(object, this.collations));
       if (wanted !== own) {
         await this.put(entry);
         await session.run(sql`ALTER DATABASE ${identifier(schema)} COLLATE ${wanted as ByteSql}`);
       }
       await session.run(sql`USE ${identifier(schema)}`);
+      await session.run(settingsStatement(object, this.collations));
       await session.run(statement);
+      await session.run(OWN_SETTINGS);
       if (wanted !== own) await this.restoreSchemas([entry]);
     } catch (error) {
       if (!(error instanceof DroverError) || error.code !== "STATEMENT_REFUSED") throw error;
@@ -135,7 +139,7 @@ export class ObjectCarrier {
     return this.onState((session) => this.store.put(session, this.options.ref.migration, object));
   }
 
-  /** Beside the session with the lock, whose settings are an object's. */
+  /** Beside the session with the lock. */
   private onState<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const { context, ref, signal } = this.options;
     return context.connections.use(ref.target, "target", signal, work);

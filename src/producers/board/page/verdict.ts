@@ -4,6 +4,7 @@
  */
 import type { DiffReport } from "../../../shared/contracts/diff.js";
 import type { MigrationStatus, Phase } from "../../../shared/contracts/status.js";
+import { proofOf } from "../../../shared/diff-proof.js";
 
 export interface VerdictCheck {
   name: "phase" | "lag" | "trouble" | "diff";
@@ -18,8 +19,6 @@ export interface Verdict {
 
 /** The target may be this far behind (seconds): what is left is applied in the moment in which the writers stop. */
 const LAG_LIMIT = 10;
-/** A comparison that is older says little of today (milliseconds). */
-const DIFF_LIFE = 24 * 3_600_000;
 
 /** @param diff the newest completed comparison; null when there is none */
 export function verdictOf(status: MigrationStatus, diff: DiffReport | null, now: number): Verdict {
@@ -50,21 +49,15 @@ function troubleCheck({ error, stuck }: MigrationStatus): VerdictCheck {
 function diffCheck(status: MigrationStatus, diff: DiffReport | null, now: number): VerdictCheck {
   const failed = (text: string): VerdictCheck => ({ name: "diff", ok: false, text });
   if (diff?.completedAt == null) return failed("Both sides have not been compared yet.");
-  const ended = age(now - Date.parse(diff.completedAt));
-  const differences = sum(diff, (t) => t.mismatched + t.missingOnTarget + t.extraOnTarget);
+  const proof = proofOf(diff, status.tables.map((t) => t.source), now);
+  const ended = age(proof.age);
+  const { differences, inconclusive: changing, tablesLeft: left } = proof;
   if (differences > 0) return failed(`The comparison of ${ended} ago found ${count(differences)} different ${differences === 1 ? "row" : "rows"}.`);
-  const changing = sum(diff, (t) => t.inconclusive);
   if (changing > 0) return failed(`The comparison of ${ended} ago could not tell of ${count(changing)} ${changing === 1 ? "row that" : "rows that"} kept changing.`);
-  const compared = new Set(diff.tables.map((t) => t.source));
-  const left = status.tables.filter((t) => !compared.has(t.source)).length;
   if (left > 0) return failed(`The comparison of ${ended} ago left out ${count(left)} of ${count(status.tables.length)} tables.`);
-  if (diff.limited) return failed(`The comparison of ${ended} ago looked at a part of the rows only.`);
-  if (now - Date.parse(diff.completedAt) > DIFF_LIFE) return failed(`The latest comparison is ${ended} old.`);
-  return { name: "diff", ok: true, text: `Compared ${ended} ago: ${count(sum(diff, (t) => t.rowsCompared))} rows, all equal.` };
-}
-
-function sum(diff: DiffReport, figure: (table: DiffReport["tables"][number]) => number): number {
-  return diff.tables.reduce((total, table) => total + figure(table), 0);
+  if (proof.limited) return failed(`The comparison of ${ended} ago looked at a part of the rows only.`);
+  if (proof.isOld) return failed(`The latest comparison is ${ended} old.`);
+  return { name: "diff", ok: true, text: `Compared ${ended} ago: ${count(diff.tables.reduce((rows, t) => rows + t.rowsCompared, 0))} rows, all equal.` };
 }
 
 function count(value: number): string {
