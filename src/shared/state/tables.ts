@@ -34,7 +34,10 @@ export interface MigrationTable {
 }
 
 /** A table without its definition, which is nearly all of its bytes: what is asked of all tables every second. */
-export type TableProgress = Pick<MigrationTable, "number" | "source" | "target" | "phase" | "planned" | "generation" | "rowsEstimated">;
+export interface TableProgress extends Pick<MigrationTable, "number" | "source" | "target" | "phase" | "planned" | "generation" | "rowsEstimated"> {
+  /** Indexes are built after its rows. */
+  defersIndexes: boolean;
+}
 
 const COLUMNS = `number, source_schema, source_table, target_schema, target_table, where_filter, definition, start_position, phase, planned,
   ${hexOf("planned_to")}, ${hexOf("last_key")}, deferred_indexes, overlay, generation, copied_position, rows_estimated` as ByteSql;
@@ -60,9 +63,9 @@ export class TableStore {
   }
 
   async progress(session: Session, migration: string): Promise<TableProgress[]> {
-    const rows = await session.rows(sql`SELECT number, source_schema, source_table, target_schema, target_table, phase, planned, generation, rows_estimated
+    const rows = await session.rows(sql`SELECT number, source_schema, source_table, target_schema, target_table, phase, planned, generation, rows_estimated, deferred_indexes<>'[]' AS defers_indexes
       FROM ${this.table} WHERE migration=${id(migration)} ORDER BY number`);
-    return rows.map(progressOf);
+    return rows.map((row) => ({ ...headOf(row), defersIndexes: row["defers_indexes"] === "1" }));
   }
 
   /** Null for a table that has left the migration: it was dropped on the source. */
@@ -78,16 +81,16 @@ export class TableStore {
     return table;
   }
 
-  /** Moves a table on, unless it has started over since it was read: then what was done to it is void. */
-  async setPhase(session: Session, migration: string, table: Pick<MigrationTable, "number" | "generation">, phase: TablePhase): Promise<void> {
-    await session.run(sql`UPDATE ${this.table} SET phase=${id(phase)}
-      WHERE migration=${id(migration)} AND number=${table.number} AND generation=${table.generation} AND phase<>'pending'`);
+  /** All its chunks are done; unless it has started over since it was read, or is copied already. */
+  async setIndexing(session: Session, migration: string, table: Pick<MigrationTable, "number" | "generation">): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET phase='indexing'
+      WHERE migration=${id(migration)} AND number=${table.number} AND generation=${table.generation} AND planned=1 AND phase='copying'`);
   }
 
   /** Its rows and indexes are there. @param position a position of the source behind all chunk reads */
   async setCopied(session: Session, migration: string, table: Pick<MigrationTable, "number" | "generation">, position: string): Promise<void> {
     await session.run(sql`UPDATE ${this.table} SET phase='copied', copied_position=${text(position)}
-      WHERE migration=${id(migration)} AND number=${table.number} AND generation=${table.generation} AND phase='indexing'`);
+      WHERE migration=${id(migration)} AND number=${table.number} AND generation=${table.generation} AND planned=1 AND phase IN ('copying','indexing')`);
   }
 
   /** Target tables that other migrations write, or may write again: by `schema.table`, the migration's id. */
@@ -136,7 +139,7 @@ export class TableStore {
   }
 }
 
-function progressOf(row: TextRecord): TableProgress {
+function headOf(row: TextRecord): Omit<TableProgress, "defersIndexes"> {
   return {
     number: numberOf(row, "number"),
     source: { schema: textOf(row, "source_schema"), table: textOf(row, "source_table") },
@@ -150,7 +153,7 @@ function progressOf(row: TextRecord): TableProgress {
 
 function tableOf(row: TextRecord): MigrationTable {
   return {
-    ...progressOf(row),
+    ...headOf(row),
     where: row["where_filter"] ?? null,
     definition: JSON.parse(textOf(row, "definition")) as TableDefinition,
     startPosition: textOf(row, "start_position"),

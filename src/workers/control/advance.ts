@@ -13,6 +13,7 @@ import type { TableProgress } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { restartTable } from "../ddl/restart-table.js";
 import { carryAfterCopy } from "../objects/carry-after-copy.js";
+import { finishTables } from "../planner/finish-tables.js";
 import { PLAN_AHEAD } from "../planner/plan-table.js";
 import { prepareMigration } from "../planner/prepare.js";
 import { copyPriority } from "./copy-priority.js";
@@ -56,23 +57,25 @@ async function advanceCopy(context: EngineContext, ref: MigrationRef, migration:
   const before = await connections.use(ref.target, "target", signal, (session) => state.tables.progress(session, ref.migration));
   // Tables that start over, and were not created anew yet. One that is missing on the source waits for the tail to see why.
   for (const table of before) if (table.phase === "pending") await restartTable(context, ref, table.number, signal);
+  const jobs: JobRequest[] = migration.spec.mode === "copy" ? [] : [requests.tail(ref)];
+  const { tables, fence, tableJobs } = await connections.use(ref.target, "target", signal, async (session) => {
+    const listed = await state.tables.progress(session, ref.migration);
+    const totals = new Map((await state.chunks.totals(session, ref.migration)).map((t) => [t.table, t]));
+    const jobsOf = new Map(listed.map((table) => [table, tableJob(ref, migration, table, totals.get(table.number))]));
+    return { tables: listed, fence: await state.fence.require(session, ref.migration), tableJobs: jobsOf };
+  });
+  // While the backlog is drained the fence moves, and every chunk read would be void.
+  if (fence.draining || fence.partial) return [...jobs, requests.apply(ref)];
+  const ready = tables.filter((table) => tableJobs.get(table)?.name === "index" && table.phase === "copying" && !table.defersIndexes);
+  const finished = await finishTables(context, ref, migration.spec.source, ready, signal);
   let open = 0;
   const needed = await connections.use(ref.target, "target", signal, async (session) => {
-    const tables = await state.tables.progress(session, ref.migration);
-    const fence = await state.fence.require(session, ref.migration);
-    const totals = new Map((await state.chunks.totals(session, ref.migration)).map((t) => [t.table, t]));
-    const jobs: JobRequest[] = [];
-    if (migration.spec.mode !== "copy") jobs.push(requests.tail(ref));
-    // While the backlog is drained the fence moves, and every chunk read would be void.
-    if (fence.draining || fence.partial) {
-      open += 1;
-      return [...jobs, requests.apply(ref)];
-    }
     for (const table of tables) {
-      const job = tableJob(ref, migration, table, totals.get(table.number));
-      if (job?.name === "index") await state.tables.setPhase(session, ref.migration, table, "indexing");
+      if (table.phase === "copied" || finished.has(table.number)) continue;
+      open += 1;
+      const job = tableJobs.get(table);
+      if (job?.name === "index") await state.tables.setIndexing(session, ref.migration, table);
       if (job) jobs.push(job);
-      if (table.phase !== "copied") open += 1;
     }
     if (open > 0) return [...jobs, ...(await openWindow(context, session, ref, migration))];
     return jobs;

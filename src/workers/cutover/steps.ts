@@ -12,11 +12,11 @@ import type { Fence } from "../../shared/state/fence.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { startMigration } from "../control/commands.js";
+import { raiseCounters, readCounters } from "../target/auto-increment.js";
 import { withDdlLock } from "../target/ddl-lock.js";
 import { startDiff } from "../diff/index.js";
 import { carryObjects } from "../objects/carry-objects.js";
 import type { CutoverRun } from "./advance.js";
-import { carryCounters } from "./counters.js";
 import { lagOf } from "./lag.js";
 import { admitAdministrators, closeSource, isClosed, readSwitches } from "./read-only.js";
 import { reverseSpec } from "./reverse.js";
@@ -145,9 +145,12 @@ async function carry(scope: StepScope): Promise<StepResult> {
 }
 
 async function counters(scope: StepScope): Promise<StepResult> {
-  const { context, ref, migration: { spec }, cutover: { facts }, signal } = scope;
+  const { context, ref, cutover: { facts }, signal } = scope;
   const tables = await onTarget(scope, (session) => context.state.tables.list(session, ref.migration));
-  await carryCounters(context, ref, spec.source, tables, (session) => isDue(scope, session), signal);
+  const found = await onSource(scope, (session) => readCounters(session, tables.filter((table) => table.definition.columns.some((column) => column.autoIncrement))));
+  await withDdlLock(context, ref, signal, async (session) => {
+    if (await isDue(scope, session)) await raiseCounters(session, found);
+  });
   return { step: "complete", facts };
 }
 

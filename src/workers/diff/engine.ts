@@ -30,10 +30,12 @@ const REFUSALS = 6;
 /** Unknown column, table or index: one server has run a DDL that the other, or our definition, will have in a moment. */
 const ALTERED = new Set([1054, 1146, 1176]);
 
+/** One table's definition, not those of all: with thousands of tables these are megabytes. */
 interface Known {
   at: number;
   migration: Migration;
-  tables: MigrationTable[];
+  /** Null for one that has left the migration. */
+  table: MigrationTable | null;
 }
 
 export interface DiffEngineOptions {
@@ -74,7 +76,7 @@ export class DiffEngine {
   async prepare(ref: MigrationRef, diffId: string, signal: AbortSignal, onChunks: () => Promise<void>): Promise<void> {
     if ((await whyEnded(this.context, this.state, ref, diffId, signal)) !== null) return;
     await this.watch.during("diff", ref, diffId, signal, async (watched) => {
-      const { migration, tables } = await this.look(ref, watched, 0);
+      const { migration, tables } = await this.readAll(ref, watched);
       const diff = await this.context.connections.use(ref.target, "target", watched, (session) => this.state.diffs.require(session, ref.migration, diffId));
       const planner = new DiffPlanner({ context: this.context, state: this.state, ref, diff, migration, tables, tuning: this.tuning, signal: watched });
       if (diff.state === "pending") await planner.begin();
@@ -86,14 +88,13 @@ export class DiffEngine {
   /** Compares one chunk; `void` when there is nothing to do. */
   async chunk(ref: MigrationRef, diffId: string, table: number, number: number, signal: AbortSignal): Promise<ChunkOutcome> {
     return await this.watch.during("diff", ref, diffId, signal, async (watched) => {
-      const { migration, tables } = await this.look(ref, watched, MEMORY);
+      const { migration, table: of } = await this.look(ref, table, watched);
       const sides = new Sides(this.context, ref, migration.spec.source, watched);
       const { diff, chunk } = await sides.state(async (session) => ({
         diff: await this.lookAtDiff(session, ref, diffId),
         chunk: await this.state.chunks.read(session, ref.migration, diffId, table, number),
       }));
-      const of = tables.find((t) => t.number === table);
-      if (diff?.state !== "running" || chunk?.state !== "pending" || of === undefined) return "void";
+      if (diff?.state !== "running" || chunk?.state !== "pending" || of === null) return "void";
       try {
         await this.load.calm(migration.spec.source, diff.options, watched);
         const subject = subjectOf(ref.migration, of, diff.options);
@@ -101,7 +102,7 @@ export class DiffEngine {
         return await compareChunk(work, chunk);
       } catch (error) {
         // What a chunk was compared by may be what changed.
-        this.known.delete(knownKey(ref));
+        this.known.delete(tableKey(ref, table));
         if (error instanceof DroverError && error.kind !== "aborted" && sides.mayBlame(error)) {
           const limit = failureLimit(error, diff.options);
           await this.saver.save(`${ref.migration}/${diffId}/${table}/${number}`, ref.target, (session) =>
@@ -119,7 +120,7 @@ export class DiffEngine {
   }
 
   private async repairWatched(ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<"repaired" | "void"> {
-    const { migration, tables } = await this.look(ref, signal, 0);
+    const { migration, tables } = await this.readAll(ref, signal);
     const { diff, chunks } = await this.context.connections.use(ref.target, "target", signal, async (session) => ({
       diff: await this.state.diffs.require(session, ref.migration, diffId),
       chunks: await this.state.chunks.different(session, ref.migration, diffId),
@@ -168,7 +169,7 @@ export class DiffEngine {
   }
 
   private async lookAtDiff(session: Session, ref: MigrationRef, diffId: string): Promise<Diff | null> {
-    const key = `${knownKey(ref)}/${diffId}`;
+    const key = `${ref.target}/${ref.migration}/${diffId}`;
     const now = Date.now();
     for (const [name, { at }] of this.knownDiffs) if (now - at > DIFF_MEMORY) this.knownDiffs.delete(name);
     const known = this.knownDiffs.get(key);
@@ -178,18 +179,25 @@ export class DiffEngine {
     return diff;
   }
 
-  /** @param age how old what is remembered may be, in milliseconds */
-  private async look(ref: MigrationRef, signal: AbortSignal, age: number): Promise<Known> {
-    const known = this.known.get(knownKey(ref));
-    if (known !== undefined && Date.now() - known.at < age) return known;
+  private async look(ref: MigrationRef, table: number, signal: AbortSignal): Promise<Known> {
     const now = Date.now();
+    for (const [name, { at }] of this.known) if (now - at >= MEMORY) this.known.delete(name);
+    const known = this.known.get(tableKey(ref, table));
+    if (known !== undefined) return known;
     const fresh = await this.context.connections.use(ref.target, "target", signal, async (session) => ({
       at: now,
       migration: await this.context.state.migrations.require(session, ref.migration),
+      table: await this.context.state.tables.read(session, ref.migration, table),
+    }));
+    this.known.set(tableKey(ref, table), fresh);
+    return fresh;
+  }
+
+  private async readAll(ref: MigrationRef, signal: AbortSignal): Promise<{ migration: Migration; tables: MigrationTable[] }> {
+    return await this.context.connections.use(ref.target, "target", signal, async (session) => ({
+      migration: await this.context.state.migrations.require(session, ref.migration),
       tables: await this.context.state.tables.list(session, ref.migration),
     }));
-    this.known.set(knownKey(ref), fresh);
-    return fresh;
   }
 }
 
@@ -199,6 +207,6 @@ function failureLimit(error: DroverError, options: DiffOptions): number {
   return error.kind === "fatal" ? Math.min(REFUSALS, options.maxAttempts) : 1;
 }
 
-function knownKey(ref: MigrationRef): string {
-  return `${ref.target}/${ref.migration}`;
+function tableKey(ref: MigrationRef, table: number): string {
+  return `${ref.target}/${ref.migration}/${table}`;
 }

@@ -8,9 +8,10 @@ import { executedPosition } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
+import { raiseCounters, readCounters } from "../target/auto-increment.js";
 import { withIndexLock } from "../target/ddl-lock.js";
 import { withPulse } from "../progress-pulse.js";
-import { carryAutoIncrement } from "./auto-increment.js";
+import { isGone } from "./present-table.js";
 
 /** An index build works in silence; the kernel's keepalive tells when the server is gone. */
 const BUILD_PATIENCE = 24 * 3_600_000;
@@ -32,7 +33,12 @@ export async function buildIndexes(context: EngineContext, ref: MigrationRef, nu
     throw error;
   }
   const { spec } = await connections.use(ref.target, "target", signal, (session) => state.migrations.require(session, ref.migration));
-  await carryAutoIncrement(context, ref, spec.source, [table], signal);
+  const counters = await connections.use(spec.source, "source", signal, (session) => readCounters(session, [table])).catch((error: unknown) => {
+    // Dropped or renamed: what becomes of it comes by the binlog.
+    if (isGone(error)) return [];
+    throw error;
+  });
+  await connections.use(ref.target, "target", signal, (session) => raiseCounters(session, counters));
   // All chunks are done. DDL up to here may have come before some of their reads.
   const position = await connections.use(spec.source, "source", signal, executedPosition);
   await connections.use(ref.target, "target", signal, (session) => state.tables.setCopied(session, ref.migration, table, position));

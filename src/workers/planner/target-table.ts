@@ -1,6 +1,6 @@
 /** Creates a target table, or takes the one that is there, as `existingTarget` says. Safe to run again after a crash. */
 import { createStatement } from "../../shared/columns/create-statement.js";
-import type { TableDefinition } from "../../shared/columns/table-definition.js";
+import type { TableDefinition, TableName } from "../../shared/columns/table-definition.js";
 import type { MigrationOptions } from "../../shared/contracts/spec.js";
 import { DroverError } from "../../shared/errors.js";
 import { identifier, qualified, sql, textLiteral, utf8Sql, type ByteSql } from "../../shared/mysql/bytes.js";
@@ -42,8 +42,11 @@ export async function prepareTarget(
     }
   }
   const deferIndexes = definition.rowsEstimated >= SMALL_TABLE_ROWS;
-  await record(createStatement(definition, { ...target, deferIndexes, family: family(session) }).deferred);
-  return { deferredIndexes: await recreateTarget(session, table, deferIndexes), overlay: false };
+  const { deferred } = createStatement(definition, { ...target, deferIndexes, family: family(session) });
+  // Of thousands of small tables each commit counts.
+  if (deferred.length > 0 || table.deferredIndexes.length > 0) await record(deferred);
+  if (present !== null) await dropTarget(session, target);
+  return { deferredIndexes: await createTarget(session, table, deferIndexes), overlay: false };
 }
 
 function family(session: Session): "mysql" | "mariadb" {
@@ -52,8 +55,16 @@ function family(session: Session): "mysql" | "mariadb" {
 
 /** Drops and creates the target table; returns the indexes to build after the rows. */
 export async function recreateTarget(session: Session, table: MigrationTable, deferIndexes: boolean): Promise<string[]> {
+  await dropTarget(session, table.target);
+  return await createTarget(session, table, deferIndexes);
+}
+
+async function dropTarget(session: Session, { schema, table }: TableName): Promise<void> {
+  await session.run(sql`DROP TABLE IF EXISTS ${qualified(schema, table)}`);
+}
+
+async function createTarget(session: Session, table: MigrationTable, deferIndexes: boolean): Promise<string[]> {
   const { target, definition } = table;
-  await session.run(sql`DROP TABLE IF EXISTS ${qualified(target.schema, target.table)}`);
   const created = createStatement(definition, { ...target, deferIndexes, family: family(session) });
   for (const statement of created.statements) await session.run(statement, { patience: 60_000 });
   return created.deferred;

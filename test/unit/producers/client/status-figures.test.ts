@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { applyRate, etaSeconds, isStuck, lagSeconds, stuckReason, tableStatus } from "../../../../src/producers/client/status-figures.js";
 import { DroverError } from "../../../../src/shared/errors.js";
-import type { MigrationTable } from "../../../../src/shared/state/tables.js";
+import type { TableProgress } from "../../../../src/shared/state/tables.js";
 import { NOW, UUID, fence, migration, tableProgress } from "../fixtures.js";
 
 const error = { code: "CONNECTION_LOST", errno: 2013, sqlState: null, message: "SRC: gone", at: "x", retries: 3 };
@@ -61,7 +61,7 @@ describe("stuck", () => {
 });
 
 test("a table's rows: the estimate gives way to what was copied", () => {
-  const table = { source: { schema: "a", table: "t" }, target: { schema: "b", table: "u" }, phase: "copying", rowsEstimated: 100 } as MigrationTable;
+  const table = { source: { schema: "a", table: "t" }, target: { schema: "b", table: "u" }, phase: "copying", rowsEstimated: 100 } as TableProgress;
   const totals = { table: 1, total: 4, done: 3, rows: 150, bytes: 0 };
   expect(tableStatus(table, totals)).toEqual({ source: "a.t", target: "b.u", phase: "copying", rowsCopied: 150, rowsEstimated: 150, chunksDone: 3, chunksTotal: 4 });
   expect(tableStatus({ ...table, phase: "copied", rowsEstimated: 1000 }, totals).rowsEstimated).toBe(150);
