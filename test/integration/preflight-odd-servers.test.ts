@@ -30,6 +30,7 @@ beforeAll(async () => {
   [wrong, filtered, maria] = (await Promise.all(opened.map((server) => PreflightServer.open(server)))) as [PreflightServer, PreflightServer, PreflightServer];
   await wrong.query(`CREATE DATABASE shop; USE shop; ${FAMILY} SET GLOBAL super_read_only=ON`);
   await filtered.query("CREATE DATABASE hidden; CREATE TABLE hidden.t (id INT PRIMARY KEY); CREATE DATABASE shop; CREATE TABLE shop.t (id INT PRIMARY KEY, s VARCHAR(10) COLLATE utf8mb4_0900_as_cs)");
+  await filtered.query("CREATE DATABASE lab CHARACTER SET latin1; CREATE TABLE lab.measured (id INT PRIMARY KEY, f FLOAT, plain DECIMAL(5,2), `d d` DOUBLE, r DOUBLE AS (`d d` * 2)); CREATE TABLE lab.counted (id INT PRIMARY KEY)");
   await maria.query(`CREATE DATABASE seen; USE seen; ${FAMILY} CREATE SEQUENCE numbers; CREATE TABLE past (id INT PRIMARY KEY) WITH SYSTEM VERSIONING; CREATE DATABASE unseen; CREATE TABLE unseen.t (id INT PRIMARY KEY, u UUID) CHARSET latin1`);
 }, 120_000);
 afterAll(async () => {
@@ -85,6 +86,12 @@ describe("MariaDB", () => {
     expect(errors(cross)).toEqual(["collation-missing", "collation-missing"]);
     expect(blocking(cross).map((finding) => finding.message).join()).toMatch(/utf8mb4_0900_as_cs of shop\.t\.s,.*utf8mb4_0900_ai_ci of the table shop\.t/);
     expect(codes(cross)).toContain("server-flavors");
+  });
+
+  it("is told to lose the sign of -0, with the table and its columns, where rows come from MySQL", async () => {
+    const signs = async (from: PreflightServer, to: PreflightServer, schema: string) => (await between(from, to, { tables: [{ schema, targetSchema: "l2" }] })).filter(({ code }) => code === "negative-zero");
+    expect(await signs(filtered, maria, "lab")).toEqual([expect.objectContaining({ severity: "warning", message: expect.stringMatching(/^DST is MariaDB.*: lab\.measured has FLOAT or DOUBLE columns \(f, d d\)/) })]);
+    expect(await signs(filtered, wrong, "lab")).toEqual([]);
   });
 
   it("knows users by its own privileges and roles, and positions by its own form", async () => {

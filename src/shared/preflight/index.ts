@@ -12,6 +12,7 @@ import { collations } from "./checks/collations.js";
 import { connections } from "./checks/connections.js";
 import { families } from "./checks/families.js";
 import { foreignKeys } from "./checks/foreign-keys.js";
+import { negativeZero } from "./checks/negative-zero.js";
 import { noKey } from "./checks/no-key.js";
 import { objectGrants } from "./checks/object-grants.js";
 import { objects } from "./checks/objects.js";
@@ -38,7 +39,7 @@ const CHECKS: readonly Check[] = [
   connections, versions,
   sourceGrants, targetGrants,
   binlogSettings, binlogRetention, binlogFilters, startPosition, preparedTransactions,
-  selection, tableShapes, noKey, families, rowFilters, foreignKeys,
+  selection, tableShapes, noKey, families, negativeZero, rowFilters, foreignKeys,
   objectGrants, objects,
   state, targetPlace, targetTables, targetWritable, collations, pairSettings,
 ];
