@@ -91,7 +91,7 @@ it("a schema with a name beyond ASCII: what clients of other character sets crea
   await client.startMigration({ id: "all", source: "SRC", target: "DST", mode: "copy", objects: ["views", "routines"], options: { definer: "current" }, tables: [{ schema }] });
   expect(await client.waitFor("all", "copied", { timeout: 60_000 })).toMatchObject({ phase: "completed", error: null });
   expect(await ctx.target.query(`SELECT HEX(e) AS e FROM \`${schema}\`.maß LIMIT 1`)).toEqual([{ e: "E9" }]);
-  expect(await ctx.target.query(`SELECT \`${schema}\`.f() + \`${schema}\`.g() AS n`)).toEqual([{ n: 3 }]);
+  expect(await ctx.target.query(`SELECT \`${schema}\`.f() + \`${schema}\`.g() AS n`)).toEqual([{ n: "3" }]);
   // SHOW CREATE gives such a name in UTF-8, in a text that is not: refused, rather than created under another name.
   await as(ctx, "SET NAMES utf8mb4", [`USE \`${Buffer.from(schema).toString("latin1")}\``, "SET NAMES latin1", "CREATE FUNCTION l\xe4nge() RETURNS INT NO SQL RETURN 1"]);
   expect((await client.check({ id: "c", source: "SRC", target: "DST", objects: ["routines"], options: { definer: "current" }, tables: [{ schema, targetSchema: "other" }] })).map((finding) => finding.code)).toContain("object-name-charset");
