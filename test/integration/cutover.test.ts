@@ -122,6 +122,11 @@ it("looks only when asked to: everything that stands in the way at once, and not
   await scene.sql("target", `DROP TRIGGER ${scene.schema}.mine`);
   await scene.client.resume("m");
   expect([await switches(scene), await scene.state("SELECT (SELECT COUNT(*) FROM @state.cutovers) AS c, (SELECT COUNT(*) FROM @state.objects) AS o"), await counts(scene, "TRIGGERS")]).toEqual(before);
+  // What the account may not see is told, not taken for absent.
+  await scene.sql("target", `SET SESSION sql_log_bin=0; REVOKE PROCESS, TRIGGER, EVENT ON *.* FROM '${scene.id}'@'%'; SET SESSION sql_log_bin=1`);
+  const blind = (await scene.client.cutover("m", { readOnly: true }, { dryRun: true })).problems.filter((problem) => problem.code === "target-unseen");
+  expect(blind.map((problem) => /no (\w+)$/.exec(problem.message)?.[1])).toEqual(["TRIGGER", "EVENT", "PROCESS"]);
+  await scene.sql("target", `SET SESSION sql_log_bin=0; GRANT PROCESS, TRIGGER, EVENT ON *.* TO '${scene.id}'@'%'; SET SESSION sql_log_bin=1`);
   // A comparison of a part is none of the whole.
   const { diffId } = await scene.client.startDiff("m", { tables: [`${scene.schema}.t`], maxRows: 1 });
   await scene.client.waitForDiff("m", diffId, { timeout: 30_000 });

@@ -124,6 +124,11 @@ async function reverseFindings({ context, ref, migration, tables, options, prefl
     if (!["SUPER", "CONNECTION_ADMIN", "READ_ONLY ADMIN", "READ ONLY ADMIN"].some((privilege) => privileges.has(privilege, "global")))
       findings.push(failure("reverse-read-only", `${name}: the user ${account} could not write there while it is read-only`, `on ${name} run: GRANT CONNECTION_ADMIN ON *.* TO ${account};`));
   }
+  if (preflight.source !== null && preflight.source.variables.get("event_scheduler")?.toUpperCase() === "ON") {
+    const { privileges, name, account } = preflight.source;
+    const hidden = [...new Set(tables.map((table) => table.source.schema))].filter((schema) => !privileges.has("EVENT", { schema }));
+    if (hidden.length > 0) findings.push(warning("reverse-events-unseen", `${name}: events of ${hidden.join(", ")}, which would act on what is written back, cannot be seen: the user ${account} has no EVENT`, `on ${name} run: GRANT EVENT ON these schemas (\`…\`.*) TO ${account};`));
+  }
   // Also where it is read-only: an event of an administrator writes all the same.
   if (preflight.source?.variables.get("event_scheduler")?.toUpperCase() === "ON") {
     const schemas = new Set(tables.map((table) => table.source.schema));

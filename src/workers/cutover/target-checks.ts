@@ -1,7 +1,9 @@
 /** Whether anybody else acts on the target's tables, and whether the application will be able to. */
 import type { ByteSql } from "../../shared/mysql/bytes.js";
 import { listObjects } from "../../shared/objects/read-objects.js";
+import type { TableName } from "../../shared/columns/table-definition.js";
 import { failure, warning, type Finding } from "../../shared/preflight/finding.js";
+import type { ServerFacts } from "../../shared/preflight/server-facts.js";
 import type { CheckScope } from "./check-scope.js";
 import { readSwitches } from "./read-only.js";
 
@@ -11,6 +13,7 @@ export async function targetFindings({ context, ref, migration, tables, prefligh
   const { name } = target;
   const findings: Finding[] = [];
   const schemas = new Set(tables.map((table) => table.target.schema));
+  findings.push(...unseenFindings(target, tables.map((table) => table.target)));
   await context.connections.use(ref.target, "target", signal, async (session) => {
     const switches = await readSwitches(session);
     if (switches.superReadOnly === true) findings.push(failure("target-read-only", `${name}: super_read_only is ON`, `on ${name} run: SET GLOBAL super_read_only=OFF;`));
@@ -31,5 +34,18 @@ export async function targetFindings({ context, ref, migration, tables, prefligh
     }
     if (users.size > 0) findings.push(warning("target-sessions", `${name}: others are connected to the target schemas: ${[...users].map(([user, n]) => `${user} (${n})`).join(", ")}`, `see that none of them writes before the cut-over of ${migration.id} is done`));
   });
+  return findings;
+}
+
+/** What a server hides rather than refuse it is told, and not taken for absent. */
+function unseenFindings({ name, account, privileges, variables }: ServerFacts, tables: readonly TableName[]): Finding[] {
+  const unseen = (what: string, privilege: string, on: string) =>
+    warning("target-unseen", `${name}: ${what} cannot be seen: the user ${account} has no ${privilege}`, `look yourself, or on ${name} run: GRANT ${privilege} ON ${on} TO ${account};`);
+  const findings: Finding[] = [];
+  const hidden = tables.filter(({ schema, table }) => !privileges.has("TRIGGER", { schema, table })).length;
+  if (hidden > 0) findings.push(unseen(`triggers of ${hidden} tables`, "TRIGGER", "their schemas (`…`.*)"));
+  const eventless = variables.get("event_scheduler")?.toUpperCase() !== "ON" ? [] : [...new Set(tables.map(({ schema }) => schema))].filter((schema) => !privileges.has("EVENT", { schema }));
+  if (eventless.length > 0) findings.push(unseen(`events of ${eventless.join(", ")}`, "EVENT", "these schemas (`…`.*)"));
+  if (!privileges.has("PROCESS", "global")) findings.push(unseen("sessions of other users", "PROCESS", "*.*"));
   return findings;
 }

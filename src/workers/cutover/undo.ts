@@ -22,7 +22,8 @@ export async function undoCutover(context: EngineContext, ref: MigrationRef, cut
   }
   if (facts.stopped) {
     // Before anything is applied again: triggers would act on it.
-    await dropCarried(context, ref, ["trigger", "event"], signal);
+    const kept = await dropCarried(context, ref, ["trigger", "event"], signal);
+    if (kept.length > 0) await record({ notes: [...facts.notes, ...kept.map((label) => `the ${label} was there before, and stays: it acts on what is applied`)] });
     await connections.transaction(ref.target, "target", signal, async (session) => {
       await state.fence.require(session, ref.migration, "update");
       if (await state.migrations.changePhase(session, ref.migration, ["paused"], "streaming")) await state.fence.bumpEpoch(session, ref.migration);

@@ -56,7 +56,7 @@ export class ObjectCarrier {
     const statement = carry.disableEvents === true ? (planned.disabled ?? planned.statement) : planned.statement;
     const fingerprint = fingerprintOf(planned, statement);
     if (known?.created === true && known.fingerprint === fingerprint && present) return;
-    const record = (change: Partial<CarriedObject>) => this.put({ ...name, fingerprint, created: false, adopted: false, ...change });
+    const record = (change: Partial<CarriedObject>) => this.put({ ...name, fingerprint, created: false, adopted: known?.adopted ?? false, ...change });
     if (present && known === undefined) {
       if (await this.looksTheSame(planned)) return await record({ created: true, adopted: true });
       if (carry.spec.options.existingTarget !== "replace")
