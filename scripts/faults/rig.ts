@@ -75,11 +75,11 @@ export class Rig implements AsyncDisposable {
     await Promise.all(this.background);
   }
 
-  /** Every key of the run; other runs' are in the same Redis. */
+  /** Every key of the run: the Redis may be shared with other runs, and be somebody's own. */
   async flushRedis(): Promise<void> {
     const redis = new Redis(this.redis.url, { maxRetriesPerRequest: 1 });
     try {
-      await redis.flushall();
+      for await (const keys of redis.scanStream({ match: `${this.prefix}:*`, count: 1_000 }) as AsyncIterable<string[]>) if (keys.length > 0) await redis.unlink(keys);
     } finally {
       redis.disconnect();
     }

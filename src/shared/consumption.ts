@@ -29,6 +29,8 @@ const WAITING_LIMIT = 30;
 const SECOND_LOOK = 500;
 /** How long one look may take, in milliseconds. */
 const PATIENCE = 4_000;
+/** `/readyz` is open to everybody: what it says may be this old, so that nobody can multiply the load on Redis; milliseconds. */
+export const READINESS_LIFE = 1_000;
 const NEVER = new AbortController().signal;
 
 /** @throws what Redis says */

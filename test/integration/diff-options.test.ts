@@ -15,7 +15,6 @@ import { startScheduledDiff } from "../../src/workers/diff/index.js";
 import type { Hooks } from "../../src/workers/hooks.js";
 import { testContext, type TestContext } from "../support/context.js";
 import { DiffScene } from "./diff-scene.js";
-import { DiffWorker } from "./diff-worker.js";
 
 const NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<1000)";
 
@@ -79,6 +78,20 @@ describe("options of a diff", () => {
   });
 });
 
+describe("a table without a key", () => {
+  it("with more different rows than are counted: inconclusive when unequal, never a guess", async () => {
+    await using ctx = await testContext();
+    await using scene = new DiffScene(ctx, { tuning: { wholeRows: 5 } });
+    await scene.both("CREATE TABLE {db}.a (v INT)", "INSERT INTO {db}.a VALUES (1),(2),(3),(4),(5),(6),(6)");
+    await scene.register("a");
+    expect((await scene.diff({})).tables[0]).toMatchObject({ matching: 7, inconclusive: 0 });
+    await scene.target("UPDATE {db}.a SET v=9 WHERE v=1");
+    expect(await scene.diff({})).toMatchObject({ state: "completed", hasMismatch: false, tables: [{ matching: 0, missingOnTarget: 0, extraOnTarget: 0, inconclusive: 5 }] });
+    await scene.both("DELETE FROM {db}.a WHERE v>3");
+    expect((await scene.diff({})).tables[0]).toMatchObject({ matching: 2, missingOnTarget: 1, extraOnTarget: 0, inconclusive: 0 });
+  });
+});
+
 /** What `stop` of a cut-over does. */
 async function release(scene: DiffScene): Promise<void> {
   const { cutovers, fence } = scene.context.state;
@@ -95,7 +108,6 @@ describe("when a migration is cut over", () => {
     let isLate = true;
     const hooks: Hooks = { at: async (point) => { if (point === "diff:before-repair" && isLate) await release(scene); } };
     await using scene = new DiffScene(ctx, { hooks });
-    await using redis = new DiffWorker(scene, { interval: 3_600_000 });
     await oneTable(scene);
     const { signal } = scene.ending;
     await scene.target("UPDATE {db}.a SET v='the application' WHERE id=5");
@@ -108,7 +120,7 @@ describe("when a migration is cut over", () => {
     isLate = false;
     await expect(requestRepair(scene.context, scene.ref, diffId, false, signal)).rejects.toMatchObject({ code: "WRONG_PHASE" });
     await scene.onTarget((session) => new DiffScheduleStore(ctx.stateSchema).put(session, "m", "DST", { name: "often", every: 60_000, keep: 2, options: diffOptions.parse({}) }));
-    expect(await startScheduledDiff({ ...scene.context, queues: redis.context.queues }, scene.ref, "often", signal)).toEqual({ skipped: "the migration was cut over" });
+    expect(await startScheduledDiff(scene.context, scene.ref, "often", signal)).toEqual({ kind: "skipped", reason: "the migration was cut over" });
   });
 });
 
@@ -118,15 +130,14 @@ describe("a schedule of diffs", () => {
     let failures = 1;
     const hooks: Hooks = { at: async (point) => { if (point === "diff:before-turn" && failures-- > 0) throw new DroverError("CONNECTION_LOST", "planted"); } };
     await using scene = new DiffScene(ctx, { hooks });
-    await using redis = new DiffWorker(scene, { interval: 3_600_000 });
     await oneTable(scene);
     const schedules = new DiffScheduleStore(ctx.stateSchema);
     await scene.onTarget((session) => schedules.put(session, "m", "DST", { name: "daily", every: 86_400_000, keep: 2, options: diffOptions.parse({}) }));
-    const turn = () => startScheduledDiff({ ...scene.context, queues: redis.context.queues }, scene.ref, "daily", scene.ending.signal);
+    const turn = () => startScheduledDiff(scene.context, scene.ref, "daily", scene.ending.signal);
     await expect(turn()).rejects.toMatchObject({ code: "CONNECTION_LOST" });
     const recorded = (await scene.onTarget((session) => schedules.read(session, "m", "daily")))?.lastDiffId;
-    expect(await turn()).toEqual({ diffId: recorded });
-    expect(await turn()).toEqual({ skipped: `diff ${recorded} is still at work` });
+    expect(await turn()).toEqual({ kind: "started", diffId: recorded });
+    expect(await turn()).toEqual({ kind: "skipped", reason: `diff ${recorded} is still at work` });
   });
 
   const diffs = async (ctx: TestContext) => (await ctx.target.query(`SELECT diff, state FROM ${ctx.stateSchema}.diffs ORDER BY started_at`)).map((row) => `${String(row["diff"])} ${String(row["state"])}`);

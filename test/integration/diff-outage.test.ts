@@ -40,7 +40,7 @@ async function ownContext(): Promise<SceneContext & AsyncDisposable> {
     env: { DROVER_REDIS_URL: redis.url, DROVER_PREFIX: id, DROVER_STATE_SCHEMA: `${id}_state`, DROVER_CONNECTION_SRC: source.url, DROVER_CONNECTION_DST: target.url },
     async [Symbol.asyncDispose]() {
       const keys = new Redis(redis.url);
-      await keys.flushall();
+      for await (const found of keys.scanStream({ match: `${id}:*`, count: 1_000 }) as AsyncIterable<string[]>) if (found.length > 0) await keys.unlink(found);
       keys.disconnect();
       await Promise.all([ctx.source.close(), ctx.target.close()]);
     },

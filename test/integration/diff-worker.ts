@@ -1,12 +1,13 @@
 /** A worker of the queue `diff` alone, with what the reconciler does for diffs; so small chunks and hooks can be tested. */
 import { Worker } from "bullmq";
 import { LOCK_DURATION, STALLED_INTERVAL, openQueues, openRedis } from "../../src/shared/queues.js";
-import { ensureDiffJobs, unfinishedDiffs } from "../../src/workers/diff/index.js";
+import { unfinishedDiffs } from "../../src/workers/diff/index.js";
 import { DEFAULT_TUNING, type DiffTuning } from "../../src/workers/diff/tuning.js";
 import type { Hooks } from "../../src/workers/hooks.js";
 import { noHooks } from "../../src/workers/hooks.js";
 import { Liveness } from "../../src/workers/liveness.js";
 import type { ProcessorContext } from "../../src/workers/processors/context.js";
+import { ensureDiffJobs } from "../../src/workers/processors/diff-jobs.js";
 import { DIFF_JOBS_PER_SLOT, createDiffProcessor } from "../../src/workers/processors/diff.js";
 import { WorkerMetrics } from "../../src/workers/monitoring/worker-metrics.js";
 import { ErrorRecorder } from "../../src/workers/processors/error-recorder.js";

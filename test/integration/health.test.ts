@@ -45,8 +45,8 @@ test("a job that waits while nobody works makes a worker unready", async () => {
   // A paused queue hands out nothing, as a worker that hangs takes nothing.
   await queues.diff.pause();
   await queues.diff.add("chunk", {}, { timestamp: Date.now() - 60_000 });
-  const { status, problems } = await ready(running.url);
-  expect(status).toBe(503);
+  await until(async () => (await ready(running.url)).status === 503, "the worker to be unready", 10_000);
+  const { problems } = await ready(running.url);
   expect(problems).toEqual([expect.stringMatching(/^queue diff: a job has been waiting for 6\d s, and nobody works$/)]);
   await Promise.all(Object.values(queues).map((queue) => queue.close()));
 });
@@ -58,12 +58,14 @@ test("Redis that is gone, and Redis that refuses to write, make a worker unready
   await using running = await worker(ctx, { redisUrl: redis.url });
   await until(async () => (await ready(running.url)).status === 200, "the worker to be ready", 10_000);
   await redis.stop();
+  await until(async () => (await ready(running.url)).status === 503, "the worker to be unready", 10_000);
   expect(await ready(running.url)).toEqual({ status: 503, problems: [expect.stringMatching(/^Redis: /)] });
   expect((await fetch(new URL("/healthz", running.url ?? ""))).status).toBe(200);
   await redis.start();
   await until(async () => (await ready(running.url)).status === 200, "the worker to be ready again", 20_000);
   const admin = new Redis(redis.url);
   await admin.config("SET", "maxmemory", "1");
+  await until(async () => (await ready(running.url)).status === 503, "the worker to be unready", 10_000);
   expect(await ready(running.url)).toEqual({ status: 503, problems: ["Redis: OOM"] });
   await admin.config("SET", "maxmemory", "0");
   admin.disconnect();

@@ -1,6 +1,6 @@
 /** The options and results of the client's calls. */
 import type { CutoverReport } from "../../shared/contracts/cutover.js";
-import type { DiffReport } from "../../shared/contracts/diff.js";
+import type { DiffReport, DiffState } from "../../shared/contracts/diff.js";
 import type { MigrationStatus, Phase } from "../../shared/contracts/status.js";
 import type { Finding } from "../../shared/preflight/finding.js";
 import type { AnswerOptions } from "./command-channel.js";
@@ -38,6 +38,13 @@ export interface WaitForOptions extends WaitOptions {
 
 export interface WaitForDiffOptions extends WaitOptions {
   onReport?: ((report: DiffReport) => void) | undefined;
+}
+
+export interface ListDiffsOptions extends CallOptions {
+  /** Default 100. */
+  limit?: number | undefined;
+  /** Only those in this state. */
+  state?: DiffState | undefined;
 }
 
 export interface ShowDiffOptions extends CallOptions {

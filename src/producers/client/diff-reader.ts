@@ -5,7 +5,7 @@ import type { Connections } from "../../shared/mysql/connections.js";
 import type { Session } from "../../shared/mysql/session.js";
 import { DiffScheduleStore, shownSchedule } from "../../shared/state/diff-schedules.js";
 import { DiffState } from "../../shared/state/diff-state.js";
-import { listDiffReports, readDiffReport } from "../../shared/state/diff-report.js";
+import { listDiffReports, readDiffReport, type ListReportsOptions } from "../../shared/state/diff-report.js";
 import { readRepairReport, type RepairReport } from "../../shared/state/diff-repair-report.js";
 import type { FoundMigration } from "./migration-finder.js";
 
@@ -41,15 +41,15 @@ export class DiffReader {
   }
 
   /** Newest first, without samples. */
-  async list(found: FoundMigration, signal: AbortSignal): Promise<DiffReport[]> {
-    return await this.onState(found, signal, (session) => listDiffReports(session, this.schema, found.migration.id));
+  async list(found: FoundMigration, options: ListReportsOptions, signal: AbortSignal): Promise<DiffReport[]> {
+    return await this.onState(found, signal, (session) => listDiffReports(session, this.schema, found.migration.id, options));
   }
 
   /** The id that is meant: `last` is the newest. @throws DroverError SPEC_INVALID, NOT_FOUND */
   async resolve(found: FoundMigration, diff: string, signal: AbortSignal): Promise<string> {
     checkId(diff);
     if (diff !== "last") return diff;
-    const [newest] = await this.onState(found, signal, (session) => new DiffState(this.schema).diffs.list(session, found.migration.id));
+    const [newest] = await this.onState(found, signal, (session) => new DiffState(this.schema).diffs.list(session, found.migration.id, 1));
     if (newest === undefined) throw new DroverError("NOT_FOUND", `migration ${found.migration.id} has no diff yet`, { cure: "`drover diff start` makes one" });
     return newest.id;
   }

@@ -16,7 +16,7 @@ import { DroverError } from "../../shared/errors.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
 import { migrationConflict } from "../../shared/state/record-migration.js";
 import type { Finding } from "../../shared/preflight/finding.js";
-import type { CallOptions, CutoverCallOptions, MigrationList, RepairOptions, ShowDiffOptions, StartOptions, StartResult, WaitForDiffOptions, WaitForOptions } from "./call-options.js";
+import type { CallOptions, CutoverCallOptions, ListDiffsOptions, MigrationList, RepairOptions, ShowDiffOptions, StartOptions, StartResult, WaitForDiffOptions, WaitForOptions } from "./call-options.js";
 import { clientConfig, type DroverClientOptions } from "./client-options.js";
 import { CommandChannel, type AnswerOptions } from "./command-channel.js";
 import { newDiffId } from "./diff-id.js";
@@ -161,11 +161,11 @@ export class DroverClient {
     return await view.diffs.read(await this.find(view, id, signal), diffId, options.showValues ?? false, signal);
   }
 
-  /** Newest first; without samples. */
-  async listDiffs(id: string, options: CallOptions = {}): Promise<DiffReport[]> {
+  /** The newest hundred, newest first; without samples. */
+  async listDiffs(id: string, options: ListDiffsOptions = {}): Promise<DiffReport[]> {
     const view = await this.view();
     const signal = view.signal(options.signal);
-    return await view.diffs.list(await this.find(view, id, signal), signal);
+    return await view.diffs.list(await this.find(view, id, signal), options, signal);
   }
 
   /** Waits for a diff's end. @throws DroverError TIMEOUT; DIFF_FAILED when it failed or was stopped */

@@ -105,7 +105,7 @@ export class DroverHttpClient {
     return await this.ask("GET", diff(id, diffId), undefined, options);
   }
 
-  /** Newest first; without samples. */
+  /** The newest hundred, newest first; without samples. */
   async listDiffs(id: string, options: CallOptions = {}): Promise<DiffReport[]> {
     return (await this.ask<{ diffs: DiffReport[] }>("GET", `${migration(id)}/diffs`, undefined, options)).diffs;
   }

@@ -8,12 +8,21 @@ import { DiffState } from "./diff-state.js";
 import type { DiffTable } from "./diff-tables.js";
 import type { Diff } from "./diffs.js";
 import { sampleKey, sampleValues, type ValueSessions } from "./diff-samples.js";
-import { TableStore, type MigrationTable } from "./tables.js";
+import { TableStore, type MigrationTable, type TableProgress } from "./tables.js";
 
 export interface ReadReportOptions {
   /** Reads the samples' values from both servers, now; they may have changed since. */
   showValues?: ValueSessions;
 }
+
+export interface ListReportsOptions {
+  /** Of the newest; default 100. A report costs several queries. */
+  limit?: number | undefined;
+  /** Only diffs in this state. */
+  state?: State | undefined;
+}
+
+const MOST_LISTED = 100;
 
 const KINDS = { mismatched: "mismatched", missing: "missingOnTarget", extra: "extraOnTarget", inconclusive: "inconclusive" } as const;
 
@@ -24,34 +33,43 @@ const KINDS = { mismatched: "mismatched", missing: "missingOnTarget", extra: "ex
  */
 export async function readDiffReport(session: Session, schema: string, migration: string, diffId: string, options: ReadReportOptions = {}): Promise<DiffReport> {
   const state = new DiffState(schema);
-  const diff = diffId === "last" ? (await state.diffs.list(session, migration))[0] : await state.diffs.require(session, migration, diffId);
+  const diff = diffId === "last" ? (await state.diffs.list(session, migration, 1))[0] : await state.diffs.require(session, migration, diffId);
   if (diff === undefined) throw new DroverError("NOT_FOUND", `migration ${migration} has no diff yet`, { cure: "`drover diff start` makes one" });
-  return await reportOf(session, schema, migration, diff, options);
+  return await reportOf(session, schema, migration, diff, await readNames(session, schema, migration), options);
 }
 
-/** All diffs of a migration, newest first, without samples. */
-export async function listDiffReports(session: Session, schema: string, migration: string): Promise<DiffReport[]> {
-  const diffs = await new DiffState(schema).diffs.list(session, migration);
+/** The newest diffs of a migration, newest first, without samples. */
+export async function listDiffReports(session: Session, schema: string, migration: string, { limit = MOST_LISTED, state }: ListReportsOptions = {}): Promise<DiffReport[]> {
+  const diffs = await new DiffState(schema).diffs.list(session, migration, limit, state ?? null);
+  const names = await readNames(session, schema, migration);
   const reports: DiffReport[] = [];
-  for (const diff of diffs) reports.push(await reportOf(session, schema, migration, diff, { samples: false }));
+  for (const diff of diffs) reports.push(await reportOf(session, schema, migration, diff, names, { samples: false }));
   return reports;
 }
 
-async function reportOf(session: Session, schema: string, migration: string, diff: Diff, options: ReadReportOptions & { samples?: boolean }): Promise<DiffReport> {
+/** Not the definitions: they are nearly all of a table's bytes, and only a differing table's is needed. */
+async function readNames(session: Session, schema: string, migration: string): Promise<ReadonlyMap<number, TableProgress>> {
+  return new Map((await new TableStore(schema).progress(session, migration)).map((table) => [table.number, table]));
+}
+
+async function reportOf(session: Session, schema: string, migration: string, diff: Diff, names: ReadonlyMap<number, TableProgress>, options: ReadReportOptions & { samples?: boolean }): Promise<DiffReport> {
   const state = new DiffState(schema);
-  const definitions = new Map((await new TableStore(schema).list(session, migration)).map((table) => [table.number, table]));
   const tables = await state.tables.list(session, migration, diff.id);
   const totals = new Map((await state.chunks.totals(session, migration, diff.id)).map((t) => [t.table, t]));
   // Of hundreds of tables few differ, and whoever waits for a diff asks often.
   const differing = options.samples === false || diff.options.maxSamples === 0 ? new Set<number>() : await state.rows.tables(session, migration, diff.id);
   const reports: DiffTableReport[] = [];
   for (const table of tables) {
-    const definition = definitions.get(table.number);
-    if (definition === undefined) continue;
-    const rows = !differing.has(table.number) ? [] : await state.rows.samples(session, migration, diff.id, table.number, diff.options.maxSamples);
-    const samples = await Promise.all(rows.map((row) => sampleOf(definition, row, diff)));
-    if (options.showValues !== undefined && !diff.options.onlyKeys) await addValues(options.showValues, definition, rows, samples);
-    reports.push(tableReport(diff, table, definition, totals.get(table.number), samples));
+    const named = names.get(table.number);
+    if (named === undefined) continue;
+    const samples: DiffSample[] = [];
+    const definition = differing.has(table.number) ? await new TableStore(schema).read(session, migration, table.number) : null;
+    if (definition !== null) {
+      const rows = await state.rows.samples(session, migration, diff.id, table.number, diff.options.maxSamples);
+      samples.push(...rows.map((row) => sampleOf(definition, row, diff)));
+      if (options.showValues !== undefined && !diff.options.onlyKeys) await addValues(options.showValues, definition, rows, samples);
+    }
+    reports.push(tableReport(diff, table, named, totals.get(table.number), samples));
   }
   const rate = diff.state === "running" ? await state.chunks.rate(session, migration, diff.id) : null;
   return {
@@ -69,7 +87,7 @@ async function reportOf(session: Session, schema: string, migration: string, dif
   };
 }
 
-async function sampleOf(table: MigrationTable, row: StoredDifference, diff: Diff): Promise<DiffSample> {
+function sampleOf(table: MigrationTable, row: StoredDifference, diff: Diff): DiffSample {
   return { kind: KINDS[row.kind], key: sampleKey(table.definition, row.key), columns: diff.options.onlyKeys ? [] : row.columns };
 }
 
@@ -77,7 +95,7 @@ async function addValues(sessions: ValueSessions, table: MigrationTable, rows: r
   for (const [i, row] of rows.entries()) (samples[i] as DiffSample).values = await sampleValues(sessions, table, row.key);
 }
 
-function tableReport(diff: Diff, table: DiffTable, names: MigrationTable, totals: DiffChunkTotals | undefined, samples: DiffSample[]): DiffTableReport {
+function tableReport(diff: Diff, table: DiffTable, names: TableProgress, totals: DiffChunkTotals | undefined, samples: DiffSample[]): DiffTableReport {
   return {
     source: `${names.source.schema}.${names.source.table}`,
     target: `${names.target.schema}.${names.target.table}`,

@@ -55,9 +55,10 @@ export class DiffStore {
     return found;
   }
 
-  /** Newest first. */
-  async list(session: Session, migration: string): Promise<Diff[]> {
-    return (await session.rows(sql`SELECT *, ${OVERDUE} FROM ${this.table} WHERE migration=${id(migration)} ORDER BY started_at DESC, diff DESC`)).map(diffOf);
+  /** Newest first. @param state only those in this state */
+  async list(session: Session, migration: string, limit: number, state: DiffState | null = null): Promise<Diff[]> {
+    const wanted = state === null ? ("" as ByteSql) : sql` AND state=${id(state)}`;
+    return (await session.rows(sql`SELECT *, ${OVERDUE} FROM ${this.table} WHERE migration=${id(migration)}${wanted} ORDER BY started_at DESC, diff DESC LIMIT ${limit}`)).map(diffOf);
   }
 
   /** Diffs of all migrations that need work: not ended, or with a repair that has not ended. */

@@ -20,7 +20,6 @@ import type { ByteSql } from "../../shared/mysql/bytes.js";
 import { tlsOptions } from "../../shared/mysql/open-session.js";
 import { executedPosition, Position, positionCovers } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
-import { NO_KEY_BYTES, NO_KEY_ROWS } from "../../shared/selection/no-key.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import { openBinlogStream } from "../binlog/stream.js";
@@ -29,6 +28,7 @@ import { sameDefinition } from "../planner/source-table.js";
 import { presentTable } from "../planner/present-table.js";
 import type { RowBuffer } from "../target/row-buffer.js";
 import type { ChunkRows } from "./read-chunk.js";
+import { WholeReadLimit } from "./whole-read-limit.js";
 
 export interface WholeTable extends ChunkRows {
   /** The rows are the table's as of this position; null when nobody follows. */
@@ -37,12 +37,10 @@ export interface WholeTable extends ChunkRows {
 
 /** Reads that a table under constant writes gets before the copy asks for patience. */
 const TRIES = 40;
-/** The server ends a SELECT of ours after 4 s (milliseconds). */
-const MAX_READ_TIME = 3_500;
 /** How long the transactions of the window may take to arrive in the binlog, in milliseconds. */
 const WINDOW_PATIENCE = 2_000;
 
-/** @throws DroverError NO_KEY_TOO_LARGE, TABLE_CHANGED, SERVER_BUSY (it is written to without a pause) */
+/** @throws DroverError NO_KEY_TOO_LARGE, TABLE_CHANGED, FENCE_MOVED (paused meanwhile), SERVER_BUSY (it is written to without a pause, or slow) */
 export async function readWholeTable(context: EngineContext, migration: Migration, table: MigrationTable, buffer: RowBuffer, signal: AbortSignal): Promise<WholeTable> {
   const { source, mode } = migration.spec;
   for (let attempt = 1; attempt <= TRIES; attempt++) {
@@ -69,34 +67,31 @@ export async function readWholeTable(context: EngineContext, migration: Migratio
     if (mode === "copy") return { ...rows, position: null };
     if (positionCovers(before, upper) || !(await isTouched(context, source, table, before, upper, signal))) return { ...rows, position: before };
     await sleep(randomInt(10, 50 + attempt * 10), signal);
+    await requireSamePhase(context, migration, signal);
   }
   throw new DroverError("SERVER_BUSY", `${table.source.schema}.${table.source.table} has no key and is written to without a pause: no read of it could be told from the writes`, {
     cure: "it is tried again; let its writers pause for a moment, or give it a primary key",
   });
 }
 
-async function readRows(session: Session, { definition, where, source }: MigrationTable, buffer: RowBuffer, onView: () => void): Promise<ChunkRows> {
-  const deadline = Date.now() + MAX_READ_TIME;
-  let rows = 0;
-  let bytes = 0;
-  if (where !== null) await session.run(FILTER_NAMES);
-  const complete = await session.readRows(chunkSelect(definition, { lower: null, upper: null, where }), (row, start, end) => {
-    if (rows === 0) onView();
-    buffer.add(row, start, end);
-    rows += 1;
-    bytes += end - start;
-    return rows <= NO_KEY_ROWS && bytes <= NO_KEY_BYTES && (rows % 64 !== 0 || Date.now() < deadline);
-  });
-  if (rows === 0) onView();
-  if (!complete) throw tooLarge(source.schema, source.table);
-  if (where !== null) await session.run(BINARY_NAMES);
-  return { rows, bytes, stoppedAt: null };
+/** Many reads may take minutes, and what they read for may be over. */
+async function requireSamePhase(context: EngineContext, { id, phase, spec }: Migration, signal: AbortSignal): Promise<void> {
+  const now = await context.connections.use(spec.target, "target", signal, (session) => context.state.migrations.require(session, id));
+  if (now.phase !== phase) throw new DroverError("FENCE_MOVED", `${id} became ${now.phase} while a table without a key was read`);
 }
 
-function tooLarge(schema: string, table: string): DroverError {
-  return new DroverError("NO_KEY_TOO_LARGE", `${schema}.${table} has no key and cannot be read at once: its limit is ${NO_KEY_ROWS} rows and ${NO_KEY_BYTES / 2 ** 20} MiB`, {
-    cure: "give it a primary key on the source and start the migration anew, or leave the table out",
+async function readRows(session: Session, { definition, where, source }: MigrationTable, buffer: RowBuffer, onView: () => void): Promise<ChunkRows> {
+  const limit = new WholeReadLimit(Date.now());
+  if (where !== null) await session.run(FILTER_NAMES);
+  const complete = await session.readRows(chunkSelect(definition, { lower: null, upper: null, where }), (row, start, end) => {
+    if (limit.rows === 0) onView();
+    buffer.add(row, start, end);
+    return limit.add(end - start, Date.now);
   });
+  if (limit.rows === 0) onView();
+  if (!complete) throw limit.error(source);
+  if (where !== null) await session.run(BINARY_NAMES);
+  return { rows: limit.rows, bytes: limit.bytes, stoppedAt: null };
 }
 
 /** Everything that any statement which has begun by now can see. The order counts: a GTID goes from owned to executed. */

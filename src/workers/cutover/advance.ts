@@ -11,20 +11,12 @@
  */
 import { sleep } from "../../shared/abort.js";
 import { backoffDelay } from "../../shared/backoff.js";
-import type { BacklogChain } from "../../shared/backlog/chain.js";
 import { DroverError } from "../../shared/errors.js";
 import type { Cutover } from "../../shared/state/cutovers.js";
 import type { EngineContext, MigrationRef } from "../context.js";
+import type { CutoverRun } from "./run.js";
 import { STEPS, type StepScope } from "./steps.js";
 import { undoCutover } from "./undo.js";
-
-export interface CutoverRun {
-  chain: BacklogChain;
-  /** Puts the jobs of a diff into their queue. */
-  ensureDiff(diffId: string): Promise<void>;
-  /** How long to stay at it, in milliseconds; the same job goes on then. */
-  lease: number;
-}
 
 /** Between two looks at what is waited for, in milliseconds. */
 const LOOK = 200;

@@ -96,8 +96,7 @@ async function lagFindings({ context, ref, migration, options, signal }: CheckSc
 }
 
 async function diffFindings({ context, ref, migration, tables, options, signal }: CheckScope): Promise<Finding[]> {
-  const diffs = await context.connections.use(ref.target, "target", signal, (session) => listDiffReports(session, context.state.schema, ref.migration));
-  const last = diffs.find((diff) => diff.state === "completed");
+  const [last] = await context.connections.use(ref.target, "target", signal, (session) => listDiffReports(session, context.state.schema, ref.migration, { limit: 1, state: "completed" }));
   const again = `compare once more: drover diff start ${migration.id} --wait`;
   if (last?.hasMismatch === true) return [failure("diff-mismatch", `the last diff (${last.diffId}) found differences`, `drover diff show ${migration.id}, drover diff repair ${migration.id} ${last.diffId}, then ${again}`)];
   if (options.diff) return [];

@@ -16,10 +16,10 @@ import { raiseCounters, readCounters } from "../target/auto-increment.js";
 import { withDdlLock } from "../target/ddl-lock.js";
 import { startDiff } from "../diff/index.js";
 import { carryObjects } from "../objects/carry-objects.js";
-import type { CutoverRun } from "./advance.js";
 import { lagOf } from "./lag.js";
 import { admitAdministrators, closeSource, isClosed, readSwitches } from "./read-only.js";
 import { reverseSpec } from "./reverse.js";
+import type { CutoverRun } from "./run.js";
 
 export interface StepScope {
   context: EngineContext;

@@ -1,4 +1,4 @@
-/** The commands on diffs: each changes the state schema only; the jobs follow from it (`jobs.ts`). */
+/** The commands on diffs: each changes the state schema only; the jobs follow from it (`processors/diff-jobs.ts`). */
 import { DroverError, errorRecord } from "../../shared/errors.js";
 import type { DiffOptions } from "../../shared/contracts/diff.js";
 import type { Phase } from "../../shared/contracts/status.js";

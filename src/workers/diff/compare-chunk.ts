@@ -59,7 +59,7 @@ async function compareKeyless(work: ChunkWork, chunk: DiffChunk, began: number):
     return await record(work, chunk, { counts, differences: [], hashMs }, { hashes, began });
   }
   const fence = new FenceWait({ context, ref, sides, patience: tuning.fencePatience });
-  const counts = await compareWhole({ sides, subject, fence, rounds: tuning.recheckRounds });
+  const counts = await compareWhole({ sides, subject, fence, rounds: tuning.recheckRounds, most: tuning.wholeRows });
   return await record(work, chunk, { counts, differences: [], hashMs }, { hashes, began });
 }
 

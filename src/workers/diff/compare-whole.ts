@@ -21,20 +21,23 @@ export interface WholeComparison {
   subject: Subject;
   fence: FenceWait;
   rounds: number;
+  /** Different rows that are counted on each side; beyond them it cannot be told how many rows differ. */
+  most: number;
 }
 
 const PAUSE = { first: 40, cap: 1_000 };
 const CONFIRMATIONS = 2;
 
-export async function compareWhole({ sides, subject, fence, rounds }: WholeComparison): Promise<DiffCounts> {
+export async function compareWhole({ sides, subject, fence, rounds, most }: WholeComparison): Promise<DiffCounts> {
   let confirmed = "";
   let times = 0;
   for (let round = 1; ; round++) {
     if (round > 1) await sleep(backoffDelay(round - 1, PAUSE), sides.signal);
-    const first = await rowCounts(sides, "source", subject);
+    const first = await rowCounts(sides, "source", subject, most);
     const verdict = await fence.until(await sides.use("source", executedPosition));
-    const target = await rowCounts(sides, "target", subject);
-    const second = await rowCounts(sides, "source", subject);
+    const target = await rowCounts(sides, "target", subject, most);
+    const second = await rowCounts(sides, "source", subject, most);
+    if (Math.max(first.size, target.size, second.size) > most) return { rows: most, matching: 0, mismatched: 0, missing: 0, extra: 0, inconclusive: most };
     const { rows, missing, extra } = difference(second, target);
     if (missing === 0 && extra === 0) return { rows, matching: rows, mismatched: 0, missing: 0, extra: 0, inconclusive: 0 };
     const still = difference(first, second);
@@ -46,11 +49,11 @@ export async function compareWhole({ sides, subject, fence, rounds }: WholeCompa
   }
 }
 
-/** How often each row is there, by its hash. */
-async function rowCounts(sides: Sides, side: SideName, subject: Subject): Promise<Map<string, number>> {
+/** How often each row is there, by its hash; one more than `most` when there are more. */
+async function rowCounts(sides: Sides, side: SideName, subject: Subject, most: number): Promise<Map<string, number>> {
   return await sides.read(side, subject, async (session, definition) => {
     const from = sql`FROM ${keyedTable(definition)}${conditions(definition, { lower: null, upper: null, where: subject.where })}`;
-    const rows = await session.rows(sql`SELECT h, COUNT(*) AS times FROM (SELECT ${rowHashExpression(definition)} AS h ${from} LIMIT 18446744073709551615) AS hashes GROUP BY h`);
+    const rows = await session.rows(sql`SELECT h, COUNT(*) AS times FROM (SELECT ${rowHashExpression(definition)} AS h ${from} LIMIT 18446744073709551615) AS hashes GROUP BY h LIMIT ${most + 1}`);
     return new Map(rows.map((row) => [row["h"] ?? "", Number(row["times"])]));
   });
 }

@@ -11,7 +11,7 @@ export function comparisonNotes(definition: TableDefinition): string[] {
   const json = named(["json"]);
   const float = named(["float", "double"]);
   return [
-    ...(definition.key === null ? ["no row key: compared as a whole; differing rows are counted, not named, and cannot be repaired"] : []),
+    ...(definition.key === null ? ["no row key: compared as a whole; differing rows are counted, not named, and cannot be repaired; unequal with more than 200,000 different rows it is inconclusive"] : []),
     ...(json === "" ? [] : [`JSON (${json}): compared by the server's text of the document; servers of different kinds may write the same document differently`]),
     ...(float === "" ? [] : [`FLOAT and DOUBLE (${float}): compared by the shortest text of the stored double, which tells every two values apart except NaN payloads`]),
     ...(generated.length === 0 ? [] : [`generated columns (${generated.join(", ")}) are computed by each server and not compared`]),

@@ -7,6 +7,8 @@
 const RECOVERY = 0.3;
 /** Statements over fewer rows say more about the network than about the rows. */
 const LEAST_ROWS = 500;
+/** Tables, each with its filter, that are remembered: the latest. */
+const MOST_TABLES = 10_000;
 
 export class HashPace {
   private readonly msPerRow = new Map<string, number>();
@@ -15,7 +17,10 @@ export class HashPace {
     if (rows < LEAST_ROWS) return;
     const now = ms / rows;
     const before = this.msPerRow.get(table);
+    // Again at the end: the first is the one that was not measured for longest.
+    this.msPerRow.delete(table);
     this.msPerRow.set(table, before === undefined || now > before ? now : before + (now - before) * RECOVERY);
+    if (this.msPerRow.size > MOST_TABLES) this.msPerRow.delete(this.msPerRow.keys().next().value as string);
   }
 
   /** Rows whose hash should take so many milliseconds; Infinity while nothing is known. */

@@ -1,6 +1,6 @@
 /**
  * Statements that the source ends by itself after a time: whatever was expected of them, none of a diff's reads holds a
- * metadata lock there for much longer than a second.
+ * metadata lock there for much longer than a second. But for a table without a key, which cannot be cut: its limit is the session's, 4 s.
  */
 import { DroverError } from "../../shared/errors.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";

@@ -28,6 +28,8 @@ export interface DiffTuning {
   fencePatience: number;
   /** Differing rows that are stored per chunk; `maxSamples` when that is more. */
   storedRows: number;
+  /** Different rows of a table without a key that are counted at most, on each side: bounds the memory. */
+  wholeRows: number;
   /** How long a loaded source holds a chunk back at most, in milliseconds: a diff must not stand for ever. */
   loadPatience: number;
   /** Rows that one repair transaction writes at most. */
@@ -49,6 +51,7 @@ export const DEFAULT_TUNING: DiffTuning = {
   recheckRounds: 14,
   fencePatience: 60_000,
   storedRows: 100,
+  wholeRows: 200_000,
   loadPatience: 20_000,
   repairRows: 50,
 };

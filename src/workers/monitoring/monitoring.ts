@@ -1,6 +1,8 @@
 /** A worker's own port, from before its first connection to its end. */
 import type { Worker } from "bullmq";
+import { READINESS_LIFE } from "../../shared/consumption.js";
 import type { QueueName } from "../../shared/queue-names.js";
+import { remembered } from "../../shared/remembered.js";
 import type { ProcessorContext } from "../processors/context.js";
 import { LoopDelay } from "./loop-delay.js";
 import { startMonitoringServer, type MonitoringServer } from "./monitoring-server.js";
@@ -38,7 +40,7 @@ export class Monitoring {
   /** From now on `/readyz` speaks of these. */
   watch({ redis, config, queues, shutdown }: ProcessorContext, workers: readonly Worker[]): void {
     const own = Object.fromEntries(workers.map((worker) => [worker.name, queues[worker.name as QueueName]]));
-    this.problems = () => readinessProblems({ redis, prefix: config.prefix, queues: own, workers, loopDelay: this.loopDelay, shutdown });
+    this.problems = remembered(READINESS_LIFE, () => readinessProblems({ redis, prefix: config.prefix, queues: own, workers, loopDelay: this.loopDelay, shutdown }));
   }
 
   close(): void {

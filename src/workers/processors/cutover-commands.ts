@@ -3,8 +3,8 @@ import { controlJobs, parseJob } from "../../shared/contracts/jobs.js";
 import { requests } from "../control/job-request.js";
 import { advanceCutover } from "../cutover/advance.js";
 import { abortCutover, requestCutover } from "../cutover/commands.js";
-import { ensureDiffJobs } from "../diff/index.js";
 import { chainOf, type ProcessorContext } from "./context.js";
+import { ensureDiffJobs } from "./diff-jobs.js";
 import { ensureJobs } from "./ensure-jobs.js";
 import { NextLease } from "./outcome.js";
 

@@ -1,7 +1,9 @@
 /** The diff commands of the queue `control`. */
 import { controlJobs, parseJob } from "../../shared/contracts/jobs.js";
-import { deleteDiff, ensureDiffJobs, putSchedule, removeSchedule, resumeDiff, startDiff, startRepair, startScheduledDiff, stopDiff } from "../diff/index.js";
+import { deleteDiff, resumeDiff, startDiff, stopDiff } from "../diff/index.js";
 import type { ProcessorContext } from "./context.js";
+import { ensureDiffJobs, startRepair } from "./diff-jobs.js";
+import { putSchedule, removeSchedule, takeTurn } from "./diff-schedulers.js";
 
 type Command = (context: ProcessorContext, data: unknown, signal: AbortSignal) => Promise<unknown>;
 
@@ -46,9 +48,6 @@ export const diffCommands: Record<DiffCommandName, Command> = {
   },
   "diff-scheduled": async (context, data, signal) => {
     const { schedule, ...ref } = parseJob(controlJobs, "diff-scheduled", data);
-    const turn = await startScheduledDiff(context, ref, schedule, signal);
-    if ("diffId" in turn) await ensureDiffJobs(context, ref, turn.diffId, signal);
-    else context.log.info({ migration: ref.migration, schedule, reason: turn.skipped }, "a scheduled diff was not started");
-    return turn;
+    return await takeTurn(context, ref, schedule, signal);
   },
 };

@@ -3,9 +3,9 @@ import type { Job } from "bullmq";
 import { diffJobs, parseJob } from "../../shared/contracts/jobs.js";
 import { DroverError } from "../../shared/errors.js";
 import { DiffEngine } from "../diff/engine.js";
-import { ensureDiffJobs, nextDiffJobs } from "../diff/jobs.js";
 import type { DiffTuning } from "../diff/tuning.js";
 import type { ProcessorContext } from "./context.js";
+import { ensureDiffJobs, nextDiffJobs } from "./diff-jobs.js";
 import { guarded, type JobFunction } from "./outcome.js";
 
 /**

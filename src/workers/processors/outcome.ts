@@ -23,6 +23,8 @@ const STEP_BACK = 3_000;
 const LIMIT_ATTEMPTS = 4;
 const STEP_BACK_LOOK = 150;
 const STEP_BACK_ON: ReadonlySet<string> = new Set(["CONNECTION_LOST", "SERVER_UNAVAILABLE", "CONFIG_INVALID"]);
+/** Jobs whose failures are remembered, the latest: others finish most of them, and nobody tells us. */
+const MOST_REMEMBERED = 10_000;
 /** milliseconds */
 const LONG_RUN = 10_000;
 
@@ -66,13 +68,19 @@ export function guarded(context: ProcessorContext, refOf: (job: Job) => Migratio
       // A lease that worked for a while before it failed has made progress: its backoff begins anew.
       if (Date.now() - begun > LONG_RUN) failures.delete(key);
       const attempt = (failures.get(key) ?? 0) + 1;
-      failures.set(key, attempt);
-      if (STEP_BACK_ON.has(error.code)) stepBackUntil.set(key, Date.now() + STEP_BACK);
+      remember(failures, key, attempt);
+      if (STEP_BACK_ON.has(error.code)) remember(stepBackUntil, key, Date.now() + STEP_BACK);
       return await settle(context, job, token, ref, error, attempt);
     } finally {
       release();
     }
   };
+}
+
+function remember(map: Map<string, number>, key: string, value: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > MOST_REMEMBERED) map.delete(map.keys().next().value as string);
 }
 
 /** Not `AbortSignal.any`: over a signal that lives as long as the process it leaks a little with every job (Node 20). */

@@ -2,11 +2,13 @@
  * The reconciler: a repeated job that compares the state schemas with the queues and heals the difference (promise 4).
  * Whatever is unfinished gets the jobs it needs, after whatever happened to Redis, and sessions of dead workers end.
  */
-import { ensureDiffJobs, ensureSchedulers, unfinishedDiffs } from "../diff/index.js";
+import { unfinishedDiffs } from "../diff/index.js";
 import { requests } from "../control/job-request.js";
 import { killOrphans } from "../control/orphans.js";
 import { listUnfinished } from "../control/unfinished.js";
 import type { ProcessorContext } from "./context.js";
+import { ensureDiffJobs } from "./diff-jobs.js";
+import { ensureSchedulers } from "./diff-schedulers.js";
 import { ensureJobs } from "./ensure-jobs.js";
 
 /** The reconciler's pace in milliseconds: an unfinished piece of work is without a job for at most this long. */

@@ -22,7 +22,7 @@ export const diffOperations: readonly Operation[] = [
   },
   {
     id: "listDiffs", method: "GET", path: "/migrations/{id}/diffs", summary: "The diffs of a migration",
-    answers: { 200: { description: "all of them", contract: diffList } },
+    answers: { 200: { description: "the newest hundred, newest first", contract: diffList } },
     run: async (client, call) => ok({ diffs: await client.listDiffs(param(call, "id"), { signal: call.signal }) }),
   },
   {

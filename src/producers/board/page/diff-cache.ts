@@ -31,9 +31,8 @@ export class DiffCache {
   }
 
   private async read(migration: string): Promise<DiffPair> {
-    const list = await this.client.listDiffs(migration);
-    const completed = list.find((report) => report.state === "completed") ?? null;
-    const latest = list[0] ?? null;
+    const [latest = null] = await this.client.listDiffs(migration, { limit: 1 });
+    const [completed = null] = latest === null || latest.state === "completed" ? [latest] : await this.client.listDiffs(migration, { limit: 1, state: "completed" });
     return { latest: latest !== null && isUnequal(latest) ? await this.client.showDiff(migration, latest.diffId) : latest, completed };
   }
 }

@@ -1,13 +1,13 @@
 /** The jobs that a diff needs in the queue `diff`. All of them can be made again from the state schema (promise 3). */
-import { freeEndedIds } from "../processors/ensure-jobs.js";
 import type { Queue } from "bullmq";
 import { jobIds } from "../../shared/queues.js";
 import { DiffState } from "../../shared/state/diff-state.js";
 import type { MigrationRef } from "../context.js";
-import type { ProcessorContext } from "../processors/context.js";
-import { requestRepair } from "./commands.js";
-import { finishDiff } from "./finish.js";
-import { DEFAULT_TUNING } from "./tuning.js";
+import { requestRepair } from "../diff/commands.js";
+import { finishDiff } from "../diff/finish.js";
+import { DEFAULT_TUNING } from "../diff/tuning.js";
+import type { ProcessorContext } from "./context.js";
+import { freeEndedIds } from "./ensure-jobs.js";
 
 interface DiffJob {
   name: "prepare" | "chunk" | "repair";
