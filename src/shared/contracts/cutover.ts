@@ -9,11 +9,14 @@ export const CUTOVER_STEPS = ["catch-up", "read-only", "drain", "diff", "stop", 
 export const cutoverStep = z.enum(CUTOVER_STEPS);
 export type CutoverStep = z.output<typeof cutoverStep>;
 
+/** milliseconds; who says that a cut-over may begin goes by it too. */
+export const DEFAULT_MAX_LAG = 5_000;
+
 export const cutoverOptions = z.strictObject({
   /** milliseconds; after it everything is undone and the migration streams on. */
   timeout: z.number().int().min(1).default(60_000),
   /** milliseconds */
-  maxLag: z.number().int().min(0).default(5_000),
+  maxLag: z.number().int().min(0).default(DEFAULT_MAX_LAG),
   /** Makes the source read-only, and keeps it so when the cut-over succeeds. */
   readOnly: z.boolean().default(false),
   /** Compares all tables once more before the end. */

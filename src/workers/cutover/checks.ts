@@ -4,7 +4,6 @@ import type { Phase } from "../../shared/contracts/status.js";
 import { sleep } from "../../shared/abort.js";
 import { proofOf } from "../../shared/diff-proof.js";
 import { DroverError } from "../../shared/errors.js";
-import type { ByteSql } from "../../shared/mysql/bytes.js";
 import { executedPosition } from "../../shared/mysql/position.js";
 import { objectGrants } from "../../shared/preflight/checks/object-grants.js";
 import { objects } from "../../shared/preflight/checks/objects.js";
@@ -17,6 +16,7 @@ import { readStateVersion } from "../../shared/state/schema.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import type { CheckScope } from "./check-scope.js";
+import { actingEvents } from "./acting-events.js";
 import { lagOf } from "./lag.js";
 import { readOnlyFindings } from "./read-only-checks.js";
 import { reverseSpec } from "./reverse.js";
@@ -131,7 +131,7 @@ async function reverseFindings({ context, ref, migration, tables, options, prefl
   // Also where it is read-only: an event of an administrator writes all the same.
   if (preflight.source?.variables.get("event_scheduler")?.toUpperCase() === "ON") {
     const schemas = new Set(tables.map((table) => table.source.schema));
-    const acting = (await context.connections.use(spec.source, "source", signal, (session) => session.rows(ENABLED_EVENTS))).filter((row) => schemas.has(row["parent"] ?? ""));
+    const acting = await context.connections.use(spec.source, "source", signal, (session) => actingEvents(session, schemas));
     if (acting.length > 0) findings.push(failure("reverse-events", `${spec.source}: ${acting.length} events act there, and would write rows that ${spec.target} does not have`, `on ${spec.source} run: SET GLOBAL event_scheduler=OFF; they are carried as they are`));
   }
   const position = await context.connections.use(ref.target, "target", signal, executedPosition);
@@ -159,5 +159,3 @@ async function reverseIdFindings(context: EngineContext, { id, spec }: Migration
   });
   return (await Promise.all(looks)).flat();
 }
-
-const ENABLED_EVENTS = "SELECT EVENT_SCHEMA AS parent FROM information_schema.EVENTS WHERE STATUS='ENABLED'" as ByteSql;

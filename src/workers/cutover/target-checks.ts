@@ -4,6 +4,7 @@ import { listObjects } from "../../shared/objects/read-objects.js";
 import type { TableName } from "../../shared/columns/table-definition.js";
 import { failure, warning, type Finding } from "../../shared/preflight/finding.js";
 import type { ServerFacts } from "../../shared/preflight/server-facts.js";
+import { actingEvents } from "./acting-events.js";
 import type { CheckScope } from "./check-scope.js";
 import { readSwitches } from "./read-only.js";
 
@@ -25,8 +26,8 @@ export async function targetFindings({ context, ref, migration, tables, prefligh
       for (const trigger of triggers) findings.push(failure("target-trigger", `${name}: the target table ${schema}.${trigger.table} has the trigger ${trigger.name}, which acts on what Drover writes`, 'drop it, compare (drover diff start), and let the cut-over create it: "objects": ["triggers"]'));
     }
     if (target.variables.get("event_scheduler")?.toUpperCase() === "ON")
-      for (const row of (await session.rows("SELECT EVENT_SCHEMA AS parent, EVENT_NAME AS name FROM information_schema.EVENTS WHERE STATUS='ENABLED'" as ByteSql)).filter((event) => schemas.has(event["parent"] ?? "")))
-        findings.push(failure("target-event", `${name}: the event ${row["parent"]}.${row["name"]} acts on the target already`, `disable it until the cut-over is done: ALTER EVENT … DISABLE`));
+      for (const event of await actingEvents(session, schemas))
+        findings.push(failure("target-event", `${name}: the event ${event} acts on the target already`, `disable it until the cut-over is done: ALTER EVENT … DISABLE`));
     const users = new Map<string, number>();
     for (const row of await session.rows("SHOW PROCESSLIST" as ByteSql)) {
       const user = row["User"] ?? "";

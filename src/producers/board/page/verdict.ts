@@ -2,6 +2,7 @@
  * Whether the application may be moved to the target now, and why not: the one question of whoever looks at the page. Every
  * check stands for itself, so that all reasons are there at once. Pure functions.
  */
+import { DEFAULT_MAX_LAG } from "../../../shared/contracts/cutover.js";
 import type { DiffReport } from "../../../shared/contracts/diff.js";
 import type { MigrationStatus, Phase } from "../../../shared/contracts/status.js";
 import { proofOf } from "../../../shared/diff-proof.js";
@@ -17,8 +18,8 @@ export interface Verdict {
   checks: VerdictCheck[];
 }
 
-/** The target may be this far behind (seconds): what is left is applied in the moment in which the writers stop. */
-const LAG_LIMIT = 10;
+/** The target may be this far behind (seconds), as for a cut-over: what is left is applied in the moment in which the writers stop. */
+const LAG_LIMIT = DEFAULT_MAX_LAG / 1_000;
 
 /** @param diff the newest completed comparison; null when there is none */
 export function verdictOf(status: MigrationStatus, diff: DiffReport | null, now: number): Verdict {
