@@ -4,24 +4,13 @@
  *
  * Everything runs under the DDL lock, on the session that holds it: see `target/ddl-lock.ts` for why a zombie can do no harm.
  */
-import type { MigrationSpec } from "../../shared/contracts/spec.js";
 import { DroverError } from "../../shared/errors.js";
-import type { Session } from "../../shared/mysql/session.js";
-import type { ObjectKind } from "../../shared/objects/database-object.js";
 import { planObjects, type ObjectPlan } from "../../shared/objects/plan-objects.js";
 import { ignoresCase } from "../../shared/selection/source-tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { withDdlLock } from "../target/ddl-lock.js";
+import type { CarryOptions } from "./carry-options.js";
 import { ObjectCarrier } from "./object-carrier.js";
-
-export interface CarryOptions {
-  spec: MigrationSpec;
-  kinds: readonly ObjectKind[];
-  /** Events do not act on the target yet. */
-  disableEvents?: boolean;
-  /** Asked under the lock: whether this is still to be done. */
-  isDue(session: Session): Promise<boolean>;
-}
 
 /** @returns what there is to say of it: events whose time is over */
 export async function carryObjects(context: EngineContext, ref: MigrationRef, options: CarryOptions, signal: AbortSignal): Promise<string[]> {

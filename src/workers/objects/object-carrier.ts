@@ -10,7 +10,7 @@ import { listObjects, readObjects } from "../../shared/objects/read-objects.js";
 import { sameObject } from "../../shared/objects/same-object.js";
 import type { CarriedObject } from "../../shared/state/objects.js";
 import type { EngineContext, MigrationRef } from "../context.js";
-import type { CarryOptions } from "./carry-objects.js";
+import type { CarryOptions } from "./carry-options.js";
 
 /** Names in statements of ours are UTF-8 in backticks: under an object's character set they would be other names. As when the session was opened. */
 const OWN_SETTINGS = "SET NAMES binary, SESSION sql_mode='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'" as ByteSql;
