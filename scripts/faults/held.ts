@@ -10,7 +10,14 @@ export interface Held {
   /** The worker that a fault of one worker strikes. */
   victim: RigWorker;
   /** The chunks that are under way: the victim's, or everybody's when a server is struck. Of the copy or the diff, by the phase. */
-  chunks: { table: number; number: number }[];
+  chunks: HeldChunk[];
+}
+
+export interface HeldChunk {
+  table: number;
+  number: number;
+  /** The table's, which counts how often it started over. */
+  generation: number;
 }
 
 const OF_ONE_WORKER: ReadonlySet<FaultName> = new Set(["kill9", "sigstop", "sigterm", "cut-source", "cut-target", "cut-redis"]);
@@ -30,7 +37,10 @@ export async function lookWhoWorks(fault: FaultName, phase: PhaseName, rig: Rig)
       if (first === undefined && Date.now() < deadline) continue;
       const victim = first?.worker ?? rig.workers[0];
       if (victim === undefined) throw new Error("there is no worker");
-      return { victim, chunks: (OF_ONE_WORKER.has(fault) ? mine : owned).flatMap((each) => each.chunk ?? []) };
+      const tables = await rig.state<{ number: number; generation: number }>("SELECT number, generation FROM @state.tables").catch(() => []);
+      const generations = new Map(tables.map((table) => [table.number, table.generation]));
+      const held = (OF_ONE_WORKER.has(fault) ? mine : owned).flatMap((each) => each.chunk ?? []);
+      return { victim, chunks: held.map((chunk) => ({ ...chunk, generation: generations.get(chunk.table) ?? 0 })) };
     }
   } finally {
     await Promise.all(Object.values(queues).map((queue) => queue.close()));

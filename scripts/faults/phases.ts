@@ -33,10 +33,9 @@ export async function reach(phase: PhaseName, rig: Rig, random: Random): Promise
 export async function recovered(phase: PhaseName, rig: Rig, chunks: Held["chunks"]): Promise<void> {
   if (phase === "planning") return await until(async () => (await phaseOf(rig)) !== "planning" && (await chunksDone(rig)) > 0, 120_000, "the copy to begin");
   if (phase === "copying" || phase === "diff") {
-    const ids = chunks.map((c) => `(${c.table},${c.number})`).join(",") || "(0,0)";
-    const table = phase === "diff" ? "diff_chunks" : "chunks";
-    // A table that started over has new chunks: then the old ones are gone, and that counts as done.
-    const open = `SELECT 1 FROM @state.${table} WHERE state='pending' AND (table_number, number) IN (${ids})`;
+    // A table that started over has new chunks of the same numbers: then the old ones are gone, and that counts as done.
+    const open = `SELECT 1 FROM @state.${phase === "diff" ? "diff_chunks" : "chunks"} AS c JOIN @state.tables AS t ON t.migration=c.migration AND t.number=c.table_number
+      WHERE c.state='pending' AND (c.table_number, c.number, t.generation) IN (${chunks.map((c) => `(${c.table},${c.number},${c.generation})`).join(",") || "(0,0,0)"})`;
     return await until(async () => (await rig.state(open)).length === 0, 120_000, "the chunks under way");
   }
   await sleep(500);

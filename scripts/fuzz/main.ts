@@ -1,10 +1,11 @@
 /** `npm run fuzz -- --seeds N --seed S`: one line per seed, then `N passed, N failed`. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import mysql from "mysql2/promise";
 import { loadConfig } from "../../src/shared/config.js";
-import { openServers } from "../servers/index.js";
+import { openServers, type MysqlServer } from "../servers/index.js";
 import { runSeed } from "./run-seed.js";
 import { SeedLog } from "./seed-log.js";
 import { WorkerPool } from "./worker-pool.js";
@@ -58,10 +59,22 @@ if (failed === 0) await rm(logs, { recursive: true });
 process.stdout.write(`${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
 
+/** A server that ended by itself, on a statement that it should have survived: its log is kept, and the other seeds go on. */
+async function revive(server: MysqlServer): Promise<string> {
+  const connection = await mysql.createConnection({ uri: server.url, connectTimeout: 5_000 }).catch(() => null);
+  connection?.destroy();
+  if (connection !== null) return "";
+  const log = join(logs, `${server.name}-${Date.now()}.log`);
+  if (server.dataDir !== undefined) await copyFile(join(dirname(server.dataDir), "log"), log).catch(() => undefined);
+  await server.start().catch(() => undefined);
+  return `\nthe ${server.name} server had ended; its log: ${log}`;
+}
+
 async function one(seed: number): Promise<void> {
   const path = join(logs, `seed-${seed}.sql`);
   const log = new SeedLog(path);
   const report = await runSeed({ seed, name: `fuzz_${seed}`, sourceUrl: source.url, targetUrl: target.url, config: loadConfig(env), log, steps: Number(values.steps) });
+  if (report.problem !== null) report.problem += (await Promise.all([source, target].map(revive))).join("");
   await log.close(report.problem !== null);
   if (report.problem === null) passed += 1;
   else failed += 1;

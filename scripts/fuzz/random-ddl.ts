@@ -85,6 +85,9 @@ function alter(dice: Dice, table: CatalogTable, free: readonly string[]): string
   const key = () => quoted(keyNames.length === 0 ? "id" : dice.pick(keyNames));
   const index = () => quoted(dice.pick(table.indexes.map((i) => i.name).filter((name) => name !== "PRIMARY")) ?? "none");
   const place = () => dice.pick(["", "", " FIRST", ` AFTER ${key()}`]);
+  /** MySQL 9.7 makes `PRIMARY KEY (id(1))` of a SET or ENUM that becomes a string: a key of prefixes, which nobody can follow by. */
+  const wholeKey = () => (table.key.some((column) => /^(set|enum)$/.test(column.dataType)) ? `, DROP PRIMARY KEY, ADD PRIMARY KEY (${keyNames.map(quoted).join(", ")})` : "");
+  const renamedKey = (name: string) => `CHANGE ${key()} ${name} ${randomKeyType(dice)} NOT NULL${wholeKey() === "" ? "" : `, DROP PRIMARY KEY, ADD PRIMARY KEY (${name})`}`;
   const a = old();
   const b = old();
   const indexed = others.length === 0 ? undefined : dice.pick(others);
@@ -98,8 +101,8 @@ function alter(dice: Dice, table: CatalogTable, free: readonly string[]): string
     () => `RENAME COLUMN ${a} TO ${b}, RENAME COLUMN ${b} TO ${a}`,
     () => `MODIFY ${old()} ${randomColumn(dice)}${place()}`,
     () => `CHANGE ${old()} ${fresh()} ${randomColumn(dice)}${place()}`,
-    () => `MODIFY ${key()} ${randomKeyType(dice)} NOT NULL`,
-    () => `CHANGE ${key()} ${fresh()} ${randomKeyType(dice)} NOT NULL`,
+    () => `MODIFY ${key()} ${randomKeyType(dice)} NOT NULL${wholeKey()}`,
+    () => (keyNames.length === 1 ? renamedKey(fresh()) : "FORCE"),
     () => (indexed === undefined ? "FORCE" : `ADD ${indexOn(dice, quoted(indexed.name), indexed.columnType.toUpperCase(), dice.percent(50))[0] ?? "INDEX (no_such)"}`),
     () => (indexed === undefined ? "FORCE" : `ADD ${indexOn(dice, quoted(indexed.name), indexed.columnType.toUpperCase(), dice.percent(50))[0] ?? "INDEX (no_such)"}`),
     () => `DROP INDEX ${index()}`,

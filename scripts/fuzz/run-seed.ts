@@ -1,7 +1,7 @@
 /** One seed: random tables, a migration of them, random transactions and DDL while it copies and follows; at the end both sides must be equal. */
 import { setTimeout as sleep } from "node:timers/promises";
 import mysql, { type Connection } from "mysql2/promise";
-import { DroverClient, type MigrationSpecInput } from "../../src/producers/index.js";
+import { DroverClient, type MigrationSpecInput, type MigrationStatus } from "../../src/producers/index.js";
 import type { Config } from "../../src/shared/config.js";
 import { readCatalog } from "./catalog.js";
 import { compareSides } from "./compare.js";
@@ -95,7 +95,9 @@ class SeedRun implements AsyncDisposable {
   /** How far it came. */
   async where(): Promise<string> {
     if (!this.started) return "";
-    const { phase, tables, backlog, error } = await this.client.status(this.options.name);
+    const status = await this.client.status(this.options.name).catch((error: unknown) => error);
+    if (status instanceof Error) return `\nno status: ${status.message}`;
+    const { phase, tables, backlog, error } = status as MigrationStatus;
     return `\n${JSON.stringify({ phase, tables: tables.map((t) => `${t.source} ${t.phase} ${t.chunksDone}/${t.chunksTotal}`), backlog, error })}`;
   }
 
