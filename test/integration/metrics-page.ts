@@ -18,7 +18,8 @@ interface Family {
 }
 
 const NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*";
-const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? (NaN|[+-]Inf|[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?)$`);
+// Go, which Prometheus reads with, takes NaN in any case; prom-client writes "Nan".
+const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.*)\\})? ([Nn]a[Nn]|[+-]Inf|[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?)$`);
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 
 export class MetricsPage {
