@@ -19,7 +19,7 @@ describe.runIf(mountable)("a target whose disk is full for a while (needs the ri
     await servers?.[Symbol.asyncDispose]();
   });
 
-  it.each([["without a binlog", { skip_log_bin: true }], ["with a binlog", {}]])("%s: says why nothing moves, goes on by itself when there is room, and no row is lost", async (_name, config) => {
+  it.concurrent.each([["without a binlog", { skip_log_bin: true }], ["with a binlog", {}]])("%s: says why nothing moves, goes on by itself when there is room, and no row is lost", async (_name, config) => {
     const target = await servers.mysql({ name: `small-${_name.length}`, config: { ...config, innodb_redo_log_capacity: 8 << 20 } });
     const disk = await SmallDisk.under(target as MysqlServer & { dataDir: string }, 400);
     const redis = await servers.redis();
