@@ -133,8 +133,8 @@ describe("with a worker", () => {
     await expect(client.startDiff("shop", { tables: ["no.such"] })).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(client.startDiff("shop", { maxSamples: -1 })).rejects.toMatchObject({ code: "SPEC_INVALID" });
     // U+0127 cut to one byte is a quote: no such thing gets into a statement.
-    for (const call of [client.showRepair("shop", "\u0127 OR 1=1 -- "), client.showDiff("shop", "\u0127"), client.stopDiff("shop", "\u0127"), client.deleteDiff("shop", "'")])
-      await expect(call).rejects.toMatchObject({ code: "SPEC_INVALID" });
+    for (const call of [() => client.showRepair("shop", "\u0127 OR 1=1 -- "), () => client.showDiff("shop", "\u0127"), () => client.stopDiff("shop", "\u0127"), () => client.deleteDiff("shop", "'")])
+      await expect(call()).rejects.toMatchObject({ code: "SPEC_INVALID" });
     await client.deleteDiff("shop", first.diffId);
     await expect(client.showDiff("shop", first.diffId)).rejects.toMatchObject({ code: "NOT_FOUND" });
     await client.stop("shop");
