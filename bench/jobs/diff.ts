@@ -1,4 +1,6 @@
 /** `bench -- diff`: rows compared per second on two equal servers. */
+import mysql, { type RowDataPacket } from "mysql2/promise";
+import type { MysqlServer } from "../../scripts/servers/index.js";
 import { requireEqual } from "../compare.js";
 import { fill } from "../data.js";
 import { Drover } from "../drover.js";
@@ -23,14 +25,17 @@ export async function benchDiff(options: BenchOptions, { source, target, redis }
   await drover.copied("diff", "DST");
   const rows = await requireEqual("the copy", source, target);
 
+  let longestSourceStatementMs = 0;
   const mine: Comparer = {
     name: "Drover",
     figures: [],
     compare: async () => {
+      await forgetStatements(source);
       const { diffId } = await drover.client.startDiff("diff");
       const report = await drover.client.waitForDiff("diff", diffId);
       const compared = report.tables.reduce((sum, table) => sum + table.matching, 0);
       if (report.hasMismatch || compared !== rows) throw new Error(`the diff found ${compared} of ${rows} rows equal`);
+      longestSourceStatementMs = Math.max(longestSourceStatementMs, await longestStatement(source));
     },
   };
   const peer: Comparer = { name: "pt-table-checksum (source alone)", figures: [], compare: () => Promise.resolve() };
@@ -60,5 +65,26 @@ export async function benchDiff(options: BenchOptions, { source, target, redis }
       }
     }
   }
-  printLine({ job: "diff", rows, targetBinlog: options.targetBinlog, extra: { workers: options.workers, workerMaxRssMb: drover.workerMaxRssMb } }, mine, peer);
+  printLine({ job: "diff", rows, targetBinlog: options.targetBinlog, extra: { workers: options.workers, workerMaxRssMb: drover.workerMaxRssMb, longestSourceStatementMs } }, mine, peer);
+}
+
+async function forgetStatements(server: MysqlServer): Promise<void> {
+  await queried(server, "TRUNCATE performance_schema.events_statements_summary_by_digest");
+}
+
+/** The longest of all statements since they were forgotten, in milliseconds, as the server took the time. */
+async function longestStatement(server: MysqlServer): Promise<number> {
+  // Picoseconds.
+  const [row] = await queried(server, "SELECT MAX(MAX_TIMER_WAIT) / 1e9 AS ms FROM performance_schema.events_statements_summary_by_digest");
+  return Math.round(Number(row?.["ms"]));
+}
+
+async function queried(server: MysqlServer, statement: string): Promise<RowDataPacket[]> {
+  const db = await mysql.createConnection(server.url);
+  try {
+    const [rows] = await db.query<RowDataPacket[]>(statement);
+    return rows;
+  } finally {
+    db.destroy();
+  }
 }
