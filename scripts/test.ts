@@ -1,6 +1,6 @@
 /**
  * `npm test [-- FILTER…]`: types, lint, then vitest with the filter. The last line on stdout is `N passed, N failed`, and
- * `, N skipped` when there are any; types and lint count as one test each.
+ * `, N skipped` when there are any; types and lint count as one test each. Tests that passed only at their second try are listed.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { TestSummary } from "../test/support/summary-reporter.js";
 
 const filters = process.argv.slice(2);
-const total: TestSummary = { passed: 0, failed: 0, skipped: [] };
+const total: TestSummary = { passed: 0, failed: 0, skipped: [], unsteady: [] };
 
 for (const script of ["types", "lint"]) {
   const code = await section(script, ["npm", "run", "--silent", script]);
@@ -27,20 +27,26 @@ try {
   });
   const summary: TestSummary = existsSync(summaryFile)
     ? (JSON.parse(readFileSync(summaryFile, "utf8")) as TestSummary)
-    : { passed: 0, failed: 0, skipped: [] };
+    : { passed: 0, failed: 0, skipped: [], unsteady: [] };
   total.passed += summary.passed;
   total.skipped.push(...summary.skipped);
+  total.unsteady.push(...summary.unsteady);
   // a runner that failed without a failed test (it found no file, its setup threw, it was killed) is a failure too
   total.failed += summary.failed === 0 && code !== 0 ? 1 : summary.failed;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-if (total.skipped.length > 0) console.log(`\nskipped:\n${total.skipped.map((line) => `  ${line}`).join("\n")}\n`);
+list("passed only at the second try", total.unsteady);
+list("skipped", total.skipped);
 const counts = [`${total.passed} passed`, `${total.failed} failed`];
 if (total.skipped.length > 0) counts.push(`${total.skipped.length} skipped`);
 console.log(counts.join(", "));
 process.exitCode = total.failed === 0 ? 0 : 1;
+
+function list(title: string, lines: readonly string[]): void {
+  if (lines.length > 0) console.log(`\n${title}:\n${lines.map((line) => `  ${line}`).join("\n")}\n`);
+}
 
 /** Runs a command with its output on ours; returns its exit code. */
 async function section(title: string, [file = "", ...args]: string[], env: Record<string, string> = {}): Promise<number> {

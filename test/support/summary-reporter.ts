@@ -8,21 +8,25 @@ export interface TestSummary {
   failed: number;
   /** One line per skipped test: its name and why. */
   skipped: string[];
+  /** Those that passed at their second try: for a person to look into, or to widen a bound that a busy machine broke. */
+  unsteady: string[];
 }
 
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     // an error outside of any test must not pass for a good run
-    const summary: TestSummary = { passed: 0, failed: unhandledErrors.length, skipped: [] };
+    const summary: TestSummary = { passed: 0, failed: unhandledErrors.length, skipped: [], unsteady: [] };
     for (const module of modules) {
       // a file that cannot be loaded, or whose hooks failed, has no failed test
       summary.failed += module.errors().length;
       for (const suite of module.children.allSuites()) summary.failed += suite.errors().length;
       for (const test of module.children.allTests()) {
         const result = test.result();
+        const name = `${module.relativeModuleId} > ${test.fullName}`;
+        if (test.diagnostic()?.flaky === true) summary.unsteady.push(name);
         if (result.state === "passed") summary.passed++;
         else if (result.state === "failed") summary.failed++;
-        else summary.skipped.push(`${module.relativeModuleId} > ${test.fullName}: ${reason(test)}`);
+        else summary.skipped.push(`${name}: ${reason(test)}`);
       }
     }
     const file = process.env["DROVER_TEST_SUMMARY"];
