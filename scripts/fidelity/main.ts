@@ -7,12 +7,13 @@ import { Results, tallyJson, tallyLines } from "./tally.js";
 
 const HELP = `Moves a corpus of every type's boundary values from one server to another by copy and follow, and asks both servers for each value.
 
-npm run fidelity -- [--pair ${PAIRS.join("|")}|all] [--only REGEX] [--share N] [--log FILE] [--json]
+npm run fidelity -- [--pair ${PAIRS.join("|")}|all] [--only REGEX] [--share N] [--patience SECONDS] [--log FILE] [--json]
 
---pair   kinds of source and target; all by default
---only   kinds of values, such as "^json" or "^text in "
---share  of the values of the character sets only each Nth
---json   one JSON line per pair and kind of value, and one per failure; the last line stays the same
+--pair      kinds of source and target; all by default
+--only      kinds of values, such as "^json" or "^text in "
+--share     of the values of the character sets only each Nth
+--patience  seconds for each of a migration's steps; 300 by default
+--json      one JSON line per pair and kind of value, and one per failure; the last line stays the same
 `;
 
 const { values } = parseArgs({
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     pair: { type: "string", default: "all" },
     only: { type: "string", default: "" },
     share: { type: "string", default: "1" },
+    patience: { type: "string", default: "300" },
     log: { type: "string" },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -48,7 +50,7 @@ const results = new Results();
     const flavors = flavorsOf(pair);
     try {
       const [source, target] = await Promise.all([pairServers.source(flavors.source), pairServers.target(flavors.target)]);
-      await runPair({ source, target, redisUrl: redis.url, pair, share: Number(values.share), only: new RegExp(values.only), results, whole: true, logFile: values.log, note });
+      await runPair({ source, target, redisUrl: redis.url, pair, share: Number(values.share), only: new RegExp(values.only), results, whole: true, patience: Number(values.patience) * 1000, logFile: values.log, note });
     } catch (error) {
       const { message, problems = [] } = error as Error & { problems?: { message: string }[] };
       results.count(pair, "the migration", "run", [message, ...problems.map((problem) => problem.message)].join("; "));

@@ -2,6 +2,7 @@
 import { createConnection, type Connection } from "mysql2/promise";
 import { DroverClient, loadConfig } from "../../src/producers/index.js";
 import { WorkerProcess } from "../faults/worker-process.js";
+import { DroverError } from "../../src/shared/errors.js";
 import type { MysqlServer } from "../servers/index.js";
 import { changeTable, createTable, placeOf, removeRefused, WAYS, WRITING, type Way } from "./application.js";
 import { commonCharsets } from "./charsets.js";
@@ -22,6 +23,8 @@ export interface RunOptions {
   results: Results;
   /** Also a copy without LOAD DATA, and two diffs. */
   whole: boolean;
+  /** Milliseconds that each of Drover's steps may take. */
+  patience: number;
   /** Where the worker's log goes. */
   logFile?: string | undefined;
   note: (line: string) => void;
@@ -30,7 +33,6 @@ export interface RunOptions {
 const SCHEMA = "fidelity";
 /** For a second copy, without LOAD DATA. */
 const PLAIN_SCHEMA = "fidelity_plain";
-const PATIENCE = 300_000;
 /** Rows per table that are changed on the target, for the diff to find. */
 const PLANTED = 25;
 
@@ -56,11 +58,11 @@ export async function runPair(options: RunOptions): Promise<void> {
   await using worker = new Worker({ ...settings, TZ: "Pacific/Chatham" }, options.logFile);
   const client = new DroverClient({ config: loadConfig(settings) });
   try {
-    await client.startMigration({ id: "m", source: "SRC", target: "DST", tables: [{ schema: SCHEMA }] }, { preflight: true, timeout: PATIENCE });
-    await client.waitFor("m", "streaming", { timeout: PATIENCE });
+    await persistently(options, () => client.startMigration({ id: "m", source: "SRC", target: "DST", tables: [{ schema: SCHEMA }] }, { preflight: true, timeout: options.patience }));
+    await persistently(options, () => client.waitFor("m", "streaming", { timeout: options.patience }));
     note(`${pair}: copied`);
     for (const table of tables) await changeTable(at.db, SCHEMA, table);
-    await client.waitFor("m", "caught-up", { timeout: PATIENCE });
+    await persistently(options, () => client.waitFor("m", "caught-up", { timeout: options.patience }));
     note(`${pair}: followed`);
     await at.db.query(ASKING);
     await to.db.query(ASKING);
@@ -119,8 +121,8 @@ async function copyPlain(options: RunOptions, client: DroverClient, to: Connecti
   try {
     // Sessions of the pool know what the server allowed when they began; idle ones end after seconds.
     await new Promise((resolve) => setTimeout(resolve, 8_000));
-    await client.startMigration({ id: "plain", source: "SRC", target: "DST", mode: "copy", tables: [{ schema: SCHEMA, targetSchema: PLAIN_SCHEMA }] }, { timeout: PATIENCE });
-    await client.waitFor("plain", "copied", { timeout: PATIENCE });
+    await persistently(options, () => client.startMigration({ id: "plain", source: "SRC", target: "DST", mode: "copy", tables: [{ schema: SCHEMA, targetSchema: PLAIN_SCHEMA }] }, { timeout: options.patience }));
+    await persistently(options, () => client.waitFor("plain", "copied", { timeout: options.patience }));
   } finally {
     await to.query("SET GLOBAL local_infile=ON");
   }
@@ -128,10 +130,11 @@ async function copyPlain(options: RunOptions, client: DroverClient, to: Connecti
 }
 
 /** The diff finds nothing where all is equal, and each row of which a value was changed for a neighbour's. */
-async function diffs({ pair, results }: RunOptions, client: DroverClient, to: Connection, tables: readonly CorpusTable[], expected: ReadonlyMap<string, ExactRows>): Promise<void> {
+async function diffs(options: RunOptions, client: DroverClient, to: Connection, tables: readonly CorpusTable[], expected: ReadonlyMap<string, ExactRows>): Promise<void> {
+  const { pair, results } = options;
   const diff = async () => {
-    const { diffId } = await client.startDiff("m", { maxSamples: 1 });
-    const report = await client.waitForDiff("m", diffId, { timeout: PATIENCE });
+    const { diffId } = await persistently(options, () => client.startDiff("m", { maxSamples: 1 }));
+    const report = await persistently(options, () => client.waitForDiff("m", diffId, { timeout: options.patience }));
     return new Map(report.tables.map((table) => [table.source, table]));
   };
   const before = await diff();
@@ -154,6 +157,19 @@ async function diffs({ pair, results }: RunOptions, client: DroverClient, to: Co
     results.count(pair, table.what, "diff", wrong === 0 ? null : `the diff finds ${wrong} differences where there are none`);
     const due = planted.get(table.name) ?? 0;
     results.count(pair, table.what, "diff", changed?.mismatched === due ? null : `the diff finds ${changed?.mismatched} of ${due} differences`);
+  }
+}
+
+/** On a machine that is busy with other work a server does not always answer in time; each of these steps may be asked for again. */
+async function persistently<T>({ patience }: RunOptions, step: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + patience;
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof DroverError) || error.kind !== "retryable" || Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
   }
 }
 

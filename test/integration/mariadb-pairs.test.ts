@@ -39,7 +39,7 @@ describe("values are the same on both servers", () => {
   it.each(PAIRS)("%s: zero dates (case 27), bytes that are no characters (case 28), extremes and JSON (case 29), SRIDs and time zones (case 30)", async (pair) => {
     const { source, target } = flavorsOf(pair);
     const results = new Results();
-    await runPair({ source: await pairs.source(source), target: await pairs.target(target), redisUrl: inject("servers").redis, pair, share: 60, only: SHARE, results, whole: false, note: () => undefined });
+    await runPair({ source: await pairs.source(source), target: await pairs.target(target), redisUrl: inject("servers").redis, pair, share: 60, only: SHARE, results, whole: false, patience: 60_000, note: () => undefined });
     expect(results.failures).toEqual([]);
     expect(results.total.passed).toBeGreaterThan(500);
   }, 120_000);
