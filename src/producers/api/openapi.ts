@@ -3,12 +3,11 @@ import { readFileSync } from "node:fs";
 import type { z } from "zod";
 import { cutoverReport } from "../../shared/contracts/cutover.js";
 import { diffOptions, diffReport, repairReport } from "../../shared/contracts/diff.js";
-import { finding } from "../../shared/contracts/problem.js";
+import { finding, problemDocument } from "../../shared/contracts/problem.js";
 import { migrationSpec } from "../../shared/contracts/spec.js";
 import { migrationStatus } from "../../shared/contracts/status.js";
 import { jsonSchema, type JsonSchema } from "../json-schemas.js";
 import type { Operation } from "./operation.js";
-import { problemDocument } from "./problem.js";
 
 /** Contracts that have a name in the document; programs that are generated from it get a type for each. */
 const NAMED = new Map<z.ZodType, string>([

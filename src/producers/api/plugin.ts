@@ -1,6 +1,6 @@
 /** `/api/v1`: a route for each operation, and the OpenAPI document of them all. */
-import type { FastifyReply } from "fastify";
-import type { BoardPlugin } from "../board/plugin.js";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { DroverClient } from "../client/drover-client.js";
 import { openApiDocument } from "./openapi.js";
 import type { Operation } from "./operation.js";
 import { cutoverOperations } from "./operations/cutover.js";
@@ -14,7 +14,7 @@ const OPERATIONS: readonly Operation[] = [...migrationOperations, ...diffOperati
 /** Each of these looks at the servers several times a second. */
 const WAITS_AT_ONCE = 32;
 
-export const apiPlugin: BoardPlugin = (scope, { client }) => {
+export function apiPlugin(scope: FastifyInstance, { client }: { client: DroverClient }): void {
   // JSON only: a form of another site cannot send that.
   scope.removeContentTypeParser(["text/plain", "application/x-www-form-urlencoded"]);
   let waits = 0;
@@ -38,7 +38,7 @@ export const apiPlugin: BoardPlugin = (scope, { client }) => {
   }
   const document = openApiDocument({ base: BASE, operations: OPERATIONS });
   scope.get(`${BASE}/openapi.json`, async (_request, reply) => reply.type("application/json").send(document));
-};
+}
 
 /** Fires when the caller has closed the connection before the answer was sent. */
 function goneSignal(reply: FastifyReply): AbortSignal {

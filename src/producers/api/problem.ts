@@ -1,20 +1,8 @@
 /** Errors as answers: problem documents (RFC 9457) that hold what the error itself says: its code, its cure, all problems. */
 import type { FastifyReply } from "fastify";
-import { z } from "zod";
-import { problem } from "../../shared/contracts/problem.js";
-import { DroverError, type ErrorCode } from "../../shared/errors.js";
+import type { ProblemDocument } from "../../shared/contracts/problem.js";
+import { DroverError, type ErrorCode, type Problem } from "../../shared/errors.js";
 import { encodedErrorOf } from "../../shared/job-error.js";
-
-export const problemDocument = z.object({
-  type: z.string().describe("urn:drover:problem:… with the code in lower case"),
-  title: z.string(),
-  status: z.number().int(),
-  detail: z.string(),
-  code: z.string().describe("the error's code, the same as everywhere else in Drover"),
-  cure: z.string().nullable(),
-  problems: z.array(z.object({ ...problem.shape, path: z.string().nullable() })).describe("everything that is wrong, not the first only"),
-});
-export type ProblemDocument = z.output<typeof problemDocument>;
 
 /** What HTTP itself refuses, before any command of Drover is reached. */
 const REFUSALS = { REQUEST_INVALID: 400, UNAUTHORIZED: 401, FORBIDDEN: 403, NO_SUCH_ROUTE: 404, TOO_LARGE: 413, MEDIA_TYPE: 415, TOO_MANY: 429 } as const;
@@ -48,7 +36,7 @@ export async function sendProblem(reply: FastifyReply, document: ProblemDocument
   return await reply.code(document.status).type("application/problem+json").send(document);
 }
 
-function documentOf(code: string, status: number, detail: string, cure: string | null, problems: readonly z.output<typeof problem>[] = []): ProblemDocument {
+function documentOf(code: string, status: number, detail: string, cure: string | null, problems: readonly Problem[] = []): ProblemDocument {
   const words = code.toLowerCase().replaceAll("_", " ");
   return {
     type: `urn:drover:problem:${words.replaceAll(" ", "-")}`,

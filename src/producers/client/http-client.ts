@@ -5,16 +5,16 @@
 import type { z } from "zod";
 import { sleep } from "../../shared/abort.js";
 import type { DiffOptionsInput, DiffReport } from "../../shared/contracts/diff.js";
+import type { diffWaitResult, waitResult } from "../../shared/contracts/http.js";
+import type { ProblemDocument } from "../../shared/contracts/problem.js";
 import type { MigrationSpecInput } from "../../shared/contracts/spec.js";
 import type { MigrationStatus } from "../../shared/contracts/status.js";
 import { DroverError, ERROR_KINDS, bounded, type ErrorCode } from "../../shared/errors.js";
 import type { Finding } from "../../shared/preflight/finding.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
-import type { diffWaitResult, waitResult } from "../api/contracts.js";
-import type { ProblemDocument } from "../api/problem.js";
 import type { CutoverOptionsInput, CutoverReport } from "../../shared/contracts/cutover.js";
 import type { CallOptions, MigrationList, RepairOptions, StartResult, WaitForDiffOptions, WaitForOptions, WaitOptions } from "./call-options.js";
-import type { WaitPhase } from "./wait-phases.js";
+import type { WaitPhase } from "../../shared/contracts/wait.js";
 
 export interface DroverHttpClientOptions {
   /** Of a board: `http://drover.internal:3000`. */

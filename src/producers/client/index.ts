@@ -7,7 +7,7 @@ export { DroverClient } from "./drover-client.js";
 export type { CallOptions, CutoverCallOptions, MigrationList, RepairOptions, ShowDiffOptions, StartOptions, StartResult, WaitForDiffOptions, WaitForOptions, WaitOptions } from "./call-options.js";
 export type { DroverClientOptions } from "./client-options.js";
 export type { AnswerOptions } from "./command-channel.js";
-export type { WaitPhase } from "./wait-phases.js";
+export type { WaitPhase } from "../../shared/contracts/wait.js";
 export type { CutoverOptionsInput, CutoverReport } from "../../shared/contracts/cutover.js";
 export type { DiffOptionsInput, DiffReport, DiffSample, DiffState, DiffTableReport } from "../../shared/contracts/diff.js";
 export type { MigrationSpecInput } from "../../shared/contracts/spec.js";

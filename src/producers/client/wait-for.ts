@@ -2,7 +2,7 @@
 import type { MigrationStatus, Phase } from "../../shared/contracts/status.js";
 import { DroverError } from "../../shared/errors.js";
 import { positionCovers } from "../../shared/mysql/position.js";
-import type { WaitPhase } from "./wait-phases.js";
+import type { WaitPhase } from "../../shared/contracts/wait.js";
 
 const COPIED: readonly Phase[] = ["catching-up", "streaming", "completed"];
 

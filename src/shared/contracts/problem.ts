@@ -1,7 +1,7 @@
 /** What is wrong, as programs are told: in `--json` output, in the HTTP API, in a failed job. */
 import { z } from "zod";
 
-export const problem = z.object({
+const problem = z.object({
   code: z.string().describe("a stable name such as binlog-row-image, or the path of a wrong key"),
   path: z.string().exactOptional().describe("the wrong key, where something written by the user is wrong: tables.0.schema"),
   message: z.string(),
@@ -19,3 +19,15 @@ export const encodedError = z.object({
   cure: z.string().nullable(),
   problems: z.array(problem),
 });
+
+/** An error as the HTTP API answers it (RFC 9457). */
+export const problemDocument = z.object({
+  type: z.string().describe("urn:drover:problem:… with the code in lower case"),
+  title: z.string(),
+  status: z.number().int(),
+  detail: z.string(),
+  code: z.string().describe("the error's code, the same as everywhere else in Drover"),
+  cure: z.string().nullable(),
+  problems: z.array(z.object({ ...problem.shape, path: z.string().nullable() })).describe("everything that is wrong, not the first only"),
+});
+export type ProblemDocument = z.output<typeof problemDocument>;

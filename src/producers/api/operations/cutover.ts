@@ -2,7 +2,7 @@
 import { cutoverReport } from "../../../shared/contracts/cutover.js";
 import { parseContract } from "../../../shared/contracts/spec.js";
 import { DroverError } from "../../../shared/errors.js";
-import { cutoverRequest } from "../contracts.js";
+import { cutoverRequest } from "../../../shared/contracts/http.js";
 import { ok, param, type Operation } from "../operation.js";
 
 const PATH = "/migrations/{id}/cutover";

@@ -3,7 +3,7 @@ import { diffOptions, diffReport, repairReport, type DiffOptionsInput, type Diff
 import { parseContract } from "../../../shared/contracts/spec.js";
 import { DroverError } from "../../../shared/errors.js";
 import type { DroverClient } from "../../client/drover-client.js";
-import { diffList, diffReference, diffWaitRequest, diffWaitResult, repairRequest } from "../contracts.js";
+import { diffList, diffReference, diffWaitRequest, diffWaitResult, repairRequest } from "../../../shared/contracts/http.js";
 import { ok, param, type Answer, type Call, type Operation } from "../operation.js";
 
 const ONE = "/migrations/{id}/diffs/{diffId}";

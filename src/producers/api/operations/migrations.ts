@@ -4,7 +4,7 @@ import { migrationStatus, type MigrationStatus } from "../../../shared/contracts
 import { DroverError } from "../../../shared/errors.js";
 import { blocking } from "../../../shared/preflight/finding.js";
 import type { DroverClient } from "../../client/drover-client.js";
-import { checkResult, migrationList, startQuery, startResult, waitRequest, waitResult } from "../contracts.js";
+import { checkResult, migrationList, startQuery, startResult, waitRequest, waitResult } from "../../../shared/contracts/http.js";
 import { ok, param, type Answer, type Call, type Operation } from "../operation.js";
 
 const STATUS = { 200: { description: "its status", contract: migrationStatus } };

@@ -1,7 +1,7 @@
 /** `drover wait`: until a migration has reached a phase. */
 import { Option, type Command } from "commander";
 import type { MigrationStatus } from "../../../shared/contracts/status.js";
-import { WAIT_PHASES, type WaitPhase } from "../../client/wait-phases.js";
+import { WAIT_PHASES, type WaitPhase } from "../../../shared/contracts/wait.js";
 import { durationArgument } from "../arguments.js";
 import { exitCodeOf, EXIT } from "../exit-codes.js";
 import { statusLines } from "../format/status-lines.js";

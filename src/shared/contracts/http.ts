@@ -1,10 +1,10 @@
 /** What the HTTP API takes and gives beside the contracts that it shares with the command line. */
 import { z } from "zod";
-import { cutoverOptions } from "../../shared/contracts/cutover.js";
-import { diffReport } from "../../shared/contracts/diff.js";
-import { finding } from "../../shared/contracts/problem.js";
-import { migrationStatus, PHASES } from "../../shared/contracts/status.js";
-import { WAIT_PHASES } from "../client/wait-phases.js";
+import { cutoverOptions } from "./cutover.js";
+import { diffReport } from "./diff.js";
+import { finding } from "./problem.js";
+import { migrationStatus, PHASES } from "./status.js";
+import { WAIT_PHASES } from "./wait.js";
 
 /** A request that waits is answered after so many seconds at most: proxies cut longer ones off. */
 const LONGEST_WAIT = 60;
