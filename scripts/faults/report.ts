@@ -1,9 +1,10 @@
-/** The figures of many runs as a table: one row per fault and phase, the worst of its runs. */
+/** The figures of many runs as a table: one row per fault and phase, and one of all; the worst of its runs, and the p99 of all their probes. */
 import { readFile, writeFile } from "node:fs/promises";
 import type { PeerReport } from "./peers.js";
 import type { RunReport } from "./run.js";
+import { p99 } from "./watch.js";
 
-const HEAD = ["fault", "phase", "runs", "equal", "DDL wait max", "p99", "our oldest transaction", "recovery", "redone rows, at most"];
+const HEAD = ["fault", "phase", "runs", "equal", "DDL wait max", "p99", "p99, idle table", "our oldest transaction", "recovery", "redone rows, at most"];
 const BEGIN = "<!-- figures: made by npm run faults -- --markdown -->";
 const END = "<!-- end of figures -->";
 
@@ -13,16 +14,19 @@ function figures(reports: readonly RunReport[]): string[][] {
     const key = `${report.fault} ${report.phase}`;
     groups.set(key, [...(groups.get(key) ?? []), report]);
   }
-  return [...groups.values()].map((runs) => {
-    const worst = (value: (report: RunReport) => number) => Math.max(...runs.map(value));
-    const [first] = runs as [RunReport, ...RunReport[]];
-    const recovered = runs.every((run) => run.recoverSeconds !== null);
-    return [
-      first.fault, first.phase, String(runs.length), runs.every((run) => run.equal) ? "yes" : "NO",
-      `${worst((r) => r.ddlWaitMsMax)} ms`, `${worst((r) => r.ddlWaitMsP99)} ms`, `${(worst((r) => r.ourOldestTrxMsMax) / 1000).toFixed(1)} s`,
-      recovered ? `${worst((r) => r.recoverSeconds ?? 0).toFixed(1)} s` : "none", String(worst((r) => r.redoneRows)),
-    ];
-  });
+  const rows = [...groups.values()].map((runs) => [(runs[0] as RunReport).fault, (runs[0] as RunReport).phase, ...cells(runs)]);
+  return groups.size > 1 ? [...rows, ["all", "", ...cells(reports)]] : rows;
+}
+
+function cells(runs: readonly RunReport[]): string[] {
+  const worst = (value: (report: RunReport) => number) => Math.max(...runs.map(value));
+  const pooled = (values: (report: RunReport) => readonly number[]) => p99(runs.flatMap(values));
+  const recovered = runs.every((run) => run.recoverSeconds !== null);
+  return [
+    String(runs.length), runs.every((run) => run.equal) ? "yes" : "NO",
+    `${worst((r) => r.ddlWaitMsMax)} ms`, `${pooled((r) => r.ddlWaitMs)} ms`, `${pooled((r) => r.idleDdlMs)} ms`, `${(worst((r) => r.ourOldestTrxMsMax) / 1000).toFixed(1)} s`,
+    recovered ? `${worst((r) => r.recoverSeconds ?? 0).toFixed(1)} s` : "none", String(worst((r) => r.redoneRows)),
+  ];
 }
 
 /** The runs in an output of `--json`; its lines about peers are passed over. */

@@ -1,6 +1,6 @@
 /**
  * Watches promise 1 from outside, all the time: how long DDL on the source waits, and how old transactions of ours get
- * on either server.
+ * on either server. The same DDL on a table that nobody uses tells what the machine itself takes for it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
@@ -18,46 +18,67 @@ export interface WatchReport {
   ddlWaitMsMax: number;
   ddlWaitMsP99: number;
   ourOldestTrxMsMax: number;
+  /** Each probe's, so that runs can be taken together. */
+  ddlWaitMs: number[];
+  /** Those of the same statement on a table that nobody uses. */
+  idleDdlMs: number[];
+}
+
+/** The value below which 99 of 100 lie; 0 of none. */
+export function p99(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? 0;
 }
 
 /** A pause between two probes (milliseconds). */
 const PROBE_PAUSE = 100;
 const SAMPLE_PAUSE = 250;
+/** A probe that fails has waited only if this is why: else its server was going down. */
+const LOCK_WAIT_TIMEOUT = "ER_LOCK_WAIT_TIMEOUT";
 
 export class Watch {
   private readonly waits: number[] = [];
+  private readonly idle: number[] = [];
   private oldest = 0;
   private running = true;
   private readonly loops: Promise<void>[];
 
   constructor(private readonly options: WatchOptions) {
-    this.loops = [this.probe(), this.sample(options.sourceUrl), this.sample(options.targetUrl)];
+    const idle = { schema: `${options.schema}_idle`, table: "idle" };
+    this.loops = [this.probeCopied(), this.probeIdle(idle), this.sample(options.sourceUrl), this.sample(options.targetUrl)];
   }
 
   async stop(): Promise<WatchReport> {
     this.running = false;
     await Promise.all(this.loops);
-    const sorted = [...this.waits].sort((a, b) => a - b);
     return {
-      ddlWaitMsMax: Math.round(sorted.at(-1) ?? 0),
-      ddlWaitMsP99: Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? 0),
+      ddlWaitMsMax: Math.max(0, ...this.waits),
+      ddlWaitMsP99: p99(this.waits),
       ourOldestTrxMsMax: Math.round(this.oldest),
+      ddlWaitMs: this.waits,
+      idleDdlMs: this.idle,
     };
   }
 
-  /** A tiny ALTER takes the exclusive metadata lock that every DDL needs. It is not written to the binlog, and changes nothing. */
-  private probe(): Promise<void> {
+  private probeCopied(): Promise<void> {
+    const { schema, tables } = this.options;
     let next = 0;
-    return this.loop(this.options.sourceUrl, PROBE_PAUSE, async (connection) => {
-      const table = this.options.tables[next++ % this.options.tables.length] as string;
-      await connection.query("SET SESSION sql_log_bin=0, lock_wait_timeout=60");
-      const begin = performance.now();
-      try {
-        await connection.query(`ALTER TABLE ${mysql.escapeId(this.options.schema)}.${mysql.escapeId(table)} COMMENT='probed'`);
-      } finally {
-        this.waits.push(performance.now() - begin);
-      }
-    });
+    return this.loop(this.options.sourceUrl, PROBE_PAUSE, (connection) => alter(connection, schema, tables[next++ % tables.length] as string, this.waits));
+  }
+
+  private async probeIdle({ schema, table }: { schema: string; table: string }): Promise<void> {
+    await this.once((connection) => connection.query(`SET SESSION sql_log_bin=0; CREATE DATABASE ${mysql.escapeId(schema)}; CREATE TABLE ${mysql.escapeId(schema)}.${mysql.escapeId(table)} (id INT PRIMARY KEY)`));
+    await this.loop(this.options.sourceUrl, PROBE_PAUSE, (connection) => alter(connection, schema, table, this.idle));
+    await this.once((connection) => connection.query(`SET SESSION sql_log_bin=0; DROP DATABASE ${mysql.escapeId(schema)}`));
+  }
+
+  private async once(work: (connection: Connection) => Promise<unknown>): Promise<void> {
+    const connection = await mysql.createConnection({ uri: this.options.sourceUrl, multipleStatements: true });
+    try {
+      await work(connection);
+    } finally {
+      connection.destroy();
+    }
   }
 
   private sample(url: string): Promise<void> {
@@ -92,4 +113,18 @@ async function openQuiet(url: string): Promise<Connection> {
   const connection = await mysql.createConnection({ uri: url, connectTimeout: 2_000 });
   connection.on("error", () => undefined);
   return connection;
+}
+
+/** A tiny ALTER takes the exclusive metadata lock that every DDL needs. It is not written to the binlog, and changes nothing. */
+async function alter(connection: Connection, schema: string, table: string, times: number[]): Promise<void> {
+  await connection.query("SET SESSION sql_log_bin=0, lock_wait_timeout=60");
+  const begin = performance.now();
+  const took = () => times.push(Math.round(performance.now() - begin));
+  try {
+    await connection.query(`ALTER TABLE ${mysql.escapeId(schema)}.${mysql.escapeId(table)} COMMENT='probed'`);
+    took();
+  } catch (error) {
+    if ((error as { code?: unknown }).code === LOCK_WAIT_TIMEOUT) took();
+    throw error;
+  }
 }

@@ -36,13 +36,17 @@ const NEVER = new AbortController().signal;
 /** @throws what Redis says */
 export async function readQueues({ queues }: Pick<ConsumptionOptions, "queues">): Promise<QueueState[]> {
   return await Promise.all(Object.entries(queues).map(async ([name, queue]) => {
-    const [counts, workers, [next]] = await Promise.all([queue.getJobCounts("wait", "active", "delayed", "failed"), queue.getWorkersCount(), queue.getJobs(["wait"], 0, 0, true)]);
-    // The job may have gone between the listing and its reading.
+    // Jobs with a priority wait in a list of their own, behind those without one.
+    const [counts, workers, [first], [preferred]] = await Promise.all([
+      queue.getJobCounts("wait", "prioritized", "active", "delayed", "failed"), queue.getWorkersCount(), queue.getJobs(["wait"], 0, 0, true), queue.getJobs(["prioritized"], 0, 0, true),
+    ]);
+    // A job may have gone between the listing and its reading.
+    const next = first ?? preferred;
     const since = next === undefined ? null : Math.max(next.timestamp + (next.delay ?? 0), next.processedOn ?? 0);
     return {
       name: name as QueueName,
       workers,
-      jobs: { waiting: counts["wait"] ?? 0, active: counts["active"] ?? 0, delayed: counts["delayed"] ?? 0, failed: counts["failed"] ?? 0 },
+      jobs: { waiting: (counts["wait"] ?? 0) + (counts["prioritized"] ?? 0), active: counts["active"] ?? 0, delayed: counts["delayed"] ?? 0, failed: counts["failed"] ?? 0 },
       oldestWaitingSeconds: since === null ? null : Math.max(0, (Date.now() - since) / 1000),
       oldestWaitingId: next?.id ?? null,
     };

@@ -37,14 +37,17 @@ test("a worker is ready while it consumes; its port answers nothing else", async
   expect((await fetch(new URL("/healthz", running.url ?? ""), { method: "POST", body: "x".repeat(100_000) })).status).toBe(405);
 });
 
-test("a job that waits while nobody works makes a worker unready", async () => {
+test.each([
+  ["", {}],
+  ["with a priority ", { priority: 5 }],
+])("a job %sthat waits while nobody works makes a worker unready", async (_kind, options) => {
   await using ctx = await testContext();
   await using running = await worker(ctx, { queues: ["diff"] });
   await until(async () => (await ready(running.url)).status === 200, "the worker to be ready", 10_000);
   const queues = openQueues(ctx.redis, ctx.prefix);
   // A paused queue hands out nothing, as a worker that hangs takes nothing.
   await queues.diff.pause();
-  await queues.diff.add("chunk", {}, { timestamp: Date.now() - 60_000 });
+  await queues.diff.add("chunk", {}, { timestamp: Date.now() - 60_000, ...options });
   await until(async () => (await ready(running.url)).status === 503, "the worker to be unready", 10_000);
   const { problems } = await ready(running.url);
   expect(problems).toEqual([expect.stringMatching(/^queue diff: a job has been waiting for 6\d s, and nobody works$/)]);

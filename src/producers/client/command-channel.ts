@@ -8,7 +8,7 @@ import type { Redis } from "ioredis";
 import type { z } from "zod";
 import { BacklogChain, type BacklogSize } from "../../shared/backlog/chain.js";
 import type { controlJobs, ControlJobName } from "../../shared/contracts/jobs.js";
-import { DroverError, abortedError } from "../../shared/errors.js";
+import { DroverError, abortedError, type ErrorRecord } from "../../shared/errors.js";
 import type { Finding } from "../../shared/preflight/finding.js";
 import { decodeJobError } from "../../shared/job-error.js";
 import { DEFAULT_JOB_OPTIONS, openRedis } from "../../shared/queues.js";
@@ -85,7 +85,7 @@ export class CommandChannel {
     finished.catch(() => undefined);
     let end = (): void => undefined;
     const given = new Promise<never>((_resolve, reject) => {
-      const timer = setTimeout(() => void this.workerPresent().then((present) => reject(noAnswer(timeout, present))), timeout);
+      const timer = setTimeout(() => void this.noAnswer(job.id ?? "", timeout).then(reject), timeout);
       const onAbort = () => reject(abortedError(options.signal as AbortSignal));
       if (options.signal?.aborted === true) onAbort();
       options.signal?.addEventListener("abort", onAbort);
@@ -155,6 +155,21 @@ export class CommandChannel {
     this.redis.disconnect();
   }
 
+  /** What is known of a command that was not answered. */
+  private async noAnswer(id: string, timeout: number): Promise<DroverError> {
+    const given = `within ${timeout / 1000} s`;
+    const tried = errorOf(await this.ask(() => this.control().getJob(id)).catch(() => undefined));
+    if (tried !== null) return new DroverError("NO_ANSWER", `the command was not carried out ${given}: ${tried}. It is tried again`, { cure: "see to what the message says; `drover status` says whether the command was carried out meanwhile" });
+    if (await this.workerPresent()) {
+      return new DroverError("NO_ANSWER", `no worker answered ${given}, though one is connected to the queue control. The command stays queued`, {
+        cure: "see the workers' logs; `drover status` says whether the command was carried out meanwhile",
+      });
+    }
+    return new DroverError("NO_ANSWER", `no worker consumes the queue control, and none came ${given}. The command stays queued`, {
+      cure: "start `drover worker` with the same DROVER_REDIS_URL and DROVER_PREFIX; it takes the command up",
+    });
+  }
+
   private control(): Queue {
     if (this.queue) return this.queue;
     this.queue = new Queue("control", { connection: this.redis, prefix: this.prefix, ...(this.telemetry ? { telemetry: this.telemetry } : {}) });
@@ -185,9 +200,8 @@ export class CommandChannel {
   }
 }
 
-function noAnswer(timeout: number, workerPresent: boolean): DroverError {
-  const why = workerPresent ? `no worker answered within ${timeout / 1000} s, though one is connected to the queue control` : `no worker consumes the queue control, and none came within ${timeout / 1000} s`;
-  return new DroverError("NO_ANSWER", `${why}. The command stays queued`, {
-    cure: workerPresent ? "see the workers' logs; `drover status` says whether the command was carried out meanwhile" : "start `drover worker` with the same DROVER_REDIS_URL and DROVER_PREFIX; it takes the command up",
-  });
+/** Why a worker could not carry out a command that it tries again: its code and message. */
+function errorOf(job: Job | undefined): string | null {
+  const { code, message } = (job?.progress ?? {}) as Partial<ErrorRecord>;
+  return typeof code === "string" && typeof message === "string" ? `${code}: ${message}` : null;
 }

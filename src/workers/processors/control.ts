@@ -13,6 +13,13 @@ import { ensureJobs, removeFailedJobs } from "./ensure-jobs.js";
 import { guarded, type JobFunction } from "./outcome.js";
 import { reconcile } from "./reconcile.js";
 
+/**
+ * Whoever sent a command has given up by then (milliseconds), and it must not be carried out hours later, when the server is
+ * back and things have changed. What only says what is to be, and the reconciler's own jobs, go on.
+ */
+const COMMAND_PATIENCE = 120_000;
+const LASTING: ReadonlySet<string> = new Set<ControlJobName>(["start", "diff-schedule", "diff-unschedule", "diff-scheduled", "cutover-advance", "advance", "reconcile"]);
+
 export function createControlProcessor(context: ProcessorContext): JobFunction {
   /** An error of planning belongs to the migration, not to the job: the next turn of the reconciler tries again. */
   const advance = async (ref: MigrationRef, signal: AbortSignal) => {
@@ -70,5 +77,5 @@ export function createControlProcessor(context: ProcessorContext): JobFunction {
     const diffCommand = diffCommands[job.name as DiffCommandName];
     if (diffCommand) return await diffCommand(context, job.data, signal);
     throw new DroverError("SPEC_INVALID", `the queue control has no command "${job.name}"`, { cure: `known are ${Object.keys(controlJobs).join(", ")}` });
-  });
+  }, (job) => (LASTING.has(job.name) ? Infinity : COMMAND_PATIENCE));
 }

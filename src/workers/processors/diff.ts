@@ -6,7 +6,7 @@ import { DiffEngine } from "../diff/engine.js";
 import type { DiffTuning } from "../diff/tuning.js";
 import type { ProcessorContext } from "./context.js";
 import { ensureDiffJobs, nextDiffJobs } from "./diff-jobs.js";
-import { guarded, type JobFunction } from "./outcome.js";
+import { ComeAgain, guarded, type JobFunction } from "./outcome.js";
 
 /**
  * How many diff jobs a process may hold per slot: with more than one, some may wait for the fence while others work. Not many
@@ -55,8 +55,8 @@ export function createDiffProcessor(context: ProcessorContext, options: DiffProc
       if (error.code === "NOT_FOUND") return "gone";
       if (error.kind === "bug") context.log.error({ err: error.cause ?? error }, "a defect in the diff");
       await record(error);
-      // Also what no retry heals comes again: the next turn finds the item failed in the state schema, and ends.
-      throw error.kind === "retryable" ? error : new DroverError("SERVER_BUSY", error.message, { errno: error.errno, sqlState: error.sqlState, cause: error });
+      // Also what no retry heals: the next turn finds the item failed in the state schema, and ends.
+      throw new ComeAgain(error);
     }
   };
 

@@ -2,7 +2,7 @@
 import { setMaxListeners } from "node:events";
 import { DelayedError, UnrecoverableError, WaitingError, type Job } from "bullmq";
 import { backoffDelay } from "../../shared/backoff.js";
-import { DroverError } from "../../shared/errors.js";
+import { DroverError, errorRecord } from "../../shared/errors.js";
 import { encodeJobError } from "../../shared/job-error.js";
 import type { MigrationRef } from "../context.js";
 import type { ProcessorContext } from "./context.js";
@@ -11,6 +11,16 @@ export type JobFunction = (job: Job, token?: string, signal?: AbortSignal) => Pr
 
 /** Thrown by a processor to be called again at once, by whichever worker is free: the next lease. */
 export class NextLease extends Error {}
+
+/** Thrown by a processor that has recorded the error itself: the job comes again whatever the error's kind, for its state says whether anything is due. */
+export class ComeAgain extends Error {
+  readonly error: DroverError;
+
+  constructor(error: DroverError) {
+    super(error.message, { cause: error });
+    this.error = error;
+  }
+}
 
 /** How long a job pauses before it tries again, by how often it failed in a row in this process. */
 const RETRY = { first: 200, cap: 5_000 };
@@ -31,8 +41,9 @@ const LONG_RUN = 10_000;
 /**
  * Wraps a processor. `refOf` names the migration that an error is recorded for; null for jobs of no migration.
  * The inner function's signal fires when the job's lock is lost, when it is cancelled, and when this process ends.
+ * `patience` says for how many milliseconds after it was sent a job is retried; then its last error is its answer.
  */
-export function guarded(context: ProcessorContext, refOf: (job: Job) => MigrationRef | null, work: (job: Job, signal: AbortSignal) => Promise<unknown>): JobFunction {
+export function guarded(context: ProcessorContext, refOf: (job: Job) => MigrationRef | null, work: (job: Job, signal: AbortSignal) => Promise<unknown>, patience: (job: Job) => number = () => Infinity): JobFunction {
   const failures = new Map<string, number>();
   const stepBackUntil = new Map<string, number>();
   return async (job, token, jobSignal) => {
@@ -55,7 +66,7 @@ export function guarded(context: ProcessorContext, refOf: (job: Job) => Migratio
         await job.moveToWait(token);
         throw new WaitingError();
       }
-      const error = asDroverError(thrown, signal);
+      const error = thrown instanceof ComeAgain ? thrown.error : asDroverError(thrown, signal);
       const ref = refOf(job);
       // Removed meanwhile, or begun anew under the same id: this job was of one that is no more.
       if (ref && error.code === "NOT_FOUND") return { void: true };
@@ -70,7 +81,7 @@ export function guarded(context: ProcessorContext, refOf: (job: Job) => Migratio
       const attempt = (failures.get(key) ?? 0) + 1;
       remember(failures, key, attempt);
       if (STEP_BACK_ON.has(error.code)) remember(stepBackUntil, key, Date.now() + STEP_BACK);
-      return await settle(context, job, token, ref, error, attempt);
+      return await settle(context, job, token, { ref, error, attempt, comesAgain: thrown instanceof ComeAgain, overdue: Date.now() - job.timestamp > patience(job) });
     } finally {
       release();
     }
@@ -96,16 +107,27 @@ function linkedSignal(...sources: (AbortSignal | undefined)[]): { signal: AbortS
   return { signal: controller.signal, release: () => releases.forEach((release) => release()) };
 }
 
-async function settle(context: ProcessorContext, job: Job, token: string | undefined, ref: MigrationRef | null, error: DroverError, attempt: number): Promise<never> {
+interface Failure {
+  ref: MigrationRef | null;
+  error: DroverError;
+  /** Failures in a row, this one among them. */
+  attempt: number;
+  comesAgain: boolean;
+  overdue: boolean;
+}
+
+async function settle(context: ProcessorContext, job: Job, token: string | undefined, { ref, error, attempt, comesAgain, overdue }: Failure): Promise<never> {
   context.metrics.jobError(job.queueName, error.code);
   const detail = { queue: job.queueName, job: job.name, id: job.id, migration: ref?.migration, attempt, code: error.code, errno: error.errno };
   // A worker without a connection, or with a wrong one, must not end a migration that others can work on.
-  if (error.kind === "retryable" || (ref && error.code === "CONFIG_INVALID")) {
+  if (comesAgain || (error.kind === "retryable" && !overdue) || (ref && error.code === "CONFIG_INVALID")) {
     // Somebody else was faster: that is how the protocol works, and nothing to look at.
     // A limit that keeps work waiting for a moment does what it is for.
     const ordinary = error.code === "FENCE_MOVED" || (error.code === "LIMIT_REACHED" && attempt < LIMIT_ATTEMPTS);
     context.log[ordinary ? "debug" : "warn"]({ ...detail, message: error.message }, "will be tried again");
     if (ref && !ordinary) context.errors.record(ref, error);
+    // Of a command: for whoever waits for the answer, and in Bull Board.
+    if (!ref && job.queueName === "control") await job.updateProgress({ ...errorRecord(error) });
     await job.moveToDelayed(Date.now() + backoffDelay(attempt, RETRY), token);
     throw new DelayedError();
   }

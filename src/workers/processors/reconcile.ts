@@ -9,29 +9,31 @@ import { listUnfinished } from "../control/unfinished.js";
 import type { ProcessorContext } from "./context.js";
 import { ensureDiffJobs } from "./diff-jobs.js";
 import { ensureSchedulers } from "./diff-schedulers.js";
-import { ensureJobs } from "./ensure-jobs.js";
+import { ensureJobs, freeEndedIds } from "./ensure-jobs.js";
 
 /** The reconciler's pace in milliseconds: an unfinished piece of work is without a job for at most this long. */
 export const RECONCILE_INTERVAL = 2_000;
+const RECONCILE_ID = "reconcile";
 
 /**
  * Asks for a turn. Every worker does, at this pace; however many there are, one turn per interval comes of it. So the
  * reconciler lives as long as any worker does, and an emptied Redis does not end it.
  */
 export async function requestReconcile(context: Pick<ProcessorContext, "queues">): Promise<void> {
-  await context.queues.control.add("reconcile", {}, { jobId: "reconcile", removeOnFail: true, telemetry: { omitContext: true }, deduplication: { id: "reconcile", ttl: RECONCILE_INTERVAL - 100 } });
+  // It heals all others, and nobody would heal it.
+  await freeEndedIds(context.queues.control, [RECONCILE_ID]);
+  await context.queues.control.add("reconcile", {}, { jobId: RECONCILE_ID, removeOnFail: true, telemetry: { omitContext: true }, deduplication: { id: RECONCILE_ID, ttl: RECONCILE_INTERVAL - 100 } });
 }
 
 export async function reconcile(context: ProcessorContext, signal: AbortSignal): Promise<unknown> {
   const unfinished = await listUnfinished(context, unfinishedDiffs, signal);
   await Promise.all([
     // As jobs of their own: a long planning of one must not keep the turn from the others.
-    ensureJobs(context, [...unfinished.migrations.map(({ ref }) => requests.advance(ref)), ...unfinished.cutovers.map(requests.cutover)], { replaceEnded: true }),
+    ensureJobs(context, [...unfinished.migrations.map(requests.advance), ...unfinished.cutovers.map(requests.cutover)], { replaceEnded: true }),
     settleQuietly(context, () => ensureSchedulers(context, signal)),
     ...unfinished.diffs.map(({ ref, diffId }) => settleQuietly(context, () => ensureDiffJobs(context, ref, diffId, signal))),
   ]);
-  const servers = new Set(unfinished.migrations.flatMap(({ ref, migration }) => [ref.target, migration.spec.source].map((name) => name.toUpperCase())));
-  await Promise.all([...servers].map((server) => settleQuietly(context, () => killOrphans(context, server, (workers) => context.liveness.look(workers), signal))));
+  await Promise.all([...unfinished.servers].map((server) => settleQuietly(context, () => killOrphans(context, server, (workers) => context.liveness.look(workers), signal))));
   return { migrations: unfinished.migrations.length, diffs: unfinished.diffs.length };
 }
 

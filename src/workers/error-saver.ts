@@ -1,14 +1,20 @@
 /**
- * Saves errors of diffs with backoff until they are saved or the process ends (promise 4): the server that should record an
- * error is often the one that failed. Of one item only the latest error waits.
+ * Saves errors of migrations and diffs with backoff until they are saved or the process ends (promise 4): the server that
+ * should record an error is often the one that failed. Of one item only the latest error waits.
  */
-import { sleep } from "../../shared/abort.js";
-import { backoffDelay } from "../../shared/backoff.js";
-import { DroverError } from "../../shared/errors.js";
-import type { Session } from "../../shared/mysql/session.js";
-import type { EngineContext } from "../context.js";
+import { sleep } from "../shared/abort.js";
+import { backoffDelay } from "../shared/backoff.js";
+import { DroverError, type ErrorCode } from "../shared/errors.js";
+import type { Session } from "../shared/mysql/session.js";
+import type { EngineContext } from "./context.js";
 
+/** Milliseconds. */
 const PAUSE = { first: 100, cap: 3_000 };
+/**
+ * No retry of this process heals these: it lacks the connection, the state schema is another version's, what the error is of
+ * was removed. A refusal for want of a grant is not among them: the grant may come.
+ */
+const HOPELESS: ReadonlySet<ErrorCode> = new Set(["CONFIG_INVALID", "STATE_VERSION", "NOT_FOUND"]);
 
 type Save = (session: Session) => Promise<void>;
 
@@ -33,6 +39,11 @@ export class ErrorSaver {
     else void this.goOn(item);
   }
 
+  /** What waits for this item is not saved any more. */
+  forget(item: string): void {
+    this.waiting.delete(item);
+  }
+
   private async goOn(item: string): Promise<void> {
     try {
       for (let attempt = 1; !this.ending.aborted; attempt++) {
@@ -51,9 +62,13 @@ export class ErrorSaver {
       try {
         await this.context.connections.use(entry.target, "target", this.ending, entry.save);
       } catch (error) {
-        this.context.log.debug({ item, err: error }, "an error of a diff could not be saved yet");
-        // Closed connections mean that the process ends.
-        return error instanceof DroverError && error.kind === "aborted";
+        const code = error instanceof DroverError ? error.code : "BUG";
+        if (!HOPELESS.has(code)) {
+          this.context.log.debug({ item, err: error }, "an error could not be saved yet");
+          // Closed connections mean that the process ends.
+          return code === "ABORTED";
+        }
+        this.context.log.warn({ item, code, message: (error as DroverError).message }, "an error cannot be saved by this worker");
       }
       if (this.waiting.get(item) === entry) this.waiting.delete(item);
     }
