@@ -4,6 +4,7 @@ import { setMaxListeners } from "node:events";
 import { hostname } from "node:os";
 import { Worker, type Telemetry } from "bullmq";
 import type { Config } from "../shared/config.js";
+import { every } from "../shared/every.js";
 import { createLogger, type Logger } from "../shared/logger.js";
 import { Connections } from "../shared/mysql/connections.js";
 import { DEFAULT_JOB_OPTIONS, LOCK_DURATION, MAX_STALLED_COUNT, QUEUE_NAMES, STALLED_INTERVAL, openQueues, openRedis, type QueueName } from "../shared/queues.js";
@@ -80,14 +81,14 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   };
   const workers = (options.queues ?? QUEUE_NAMES).map((name) => openWorker(context, name, { ...processors[name], telemetry: options.telemetry }));
   monitoring?.watch(context, workers);
-  const reconciler = setInterval(() => void requestReconcile(context).catch(() => undefined), RECONCILE_INTERVAL);
+  const endReconciler = every(RECONCILE_INTERVAL, () => requestReconcile(context));
   void requestReconcile(context).catch(() => undefined);
   log.info({ queues: workers.map((w) => w.name), concurrency, monitoring: monitoring?.url }, "worker started");
   return {
     id,
     monitoringUrl: monitoring?.url ?? null,
     close: async () => {
-      clearInterval(reconciler);
+      endReconciler();
       shutdown.abort(new Error("the worker is shutting down"));
       await withTimeout(Promise.all(workers.map((worker) => worker.close())), CLOSE_TIMEOUT, () => Promise.all(workers.map((worker) => worker.close(true))));
       monitoring?.close();

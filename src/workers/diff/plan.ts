@@ -14,7 +14,7 @@ import { numberOf } from "../../shared/state/values.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
-import { boundsRise, copiedChunks, mergeChunks } from "./copy-bounds.js";
+import { boundsRise, copiedChunks, mergeChunks, type CopiedChunk } from "./copy-bounds.js";
 import { boundaryKey, nearBoundaryKey } from "./cut-range.js";
 import { comparisonNotes } from "./notes.js";
 import { Sides } from "./sides.js";
@@ -67,6 +67,8 @@ interface Portion {
 export class DiffPlanner {
   private readonly options: PlannerOptions;
   private readonly sides: Sides;
+  /** The copy's chunks of tables that are being cut, by number. */
+  private readonly copied = new Map<number, CopiedChunk[]>();
   private announced = 0;
 
   constructor(options: PlannerOptions) {
@@ -183,8 +185,11 @@ export class DiffPlanner {
   /** Chunks from the copy's bounds; none where there are none, or where they do not fit any more. */
   private async reuse(subject: Subject, table: DiffTable, size: PortionSize): Promise<PlannedChunk[]> {
     const { context, ref } = this.options;
-    const copied = await this.sides.use("target", (session) => copiedChunks(session, context.state.schema, ref.migration, table.number));
+    // Read once: portion after portion goes along the same chain, which may be long.
+    const copied = this.copied.get(table.number) ?? (await this.sides.use("target", (session) => copiedChunks(session, context.state.schema, ref.migration, table.number)));
+    this.copied.set(table.number, copied);
     const chunks = mergeChunks(copied, table.plannedTo, size);
+    if (chunks.length < size.chunks) this.copied.delete(table.number);
     if (chunks.length === 0) return chunks;
     const edge = table.plannedTo === null ? chunks : [{ lower: null, upper: table.plannedTo, rows: 0 }, ...chunks];
     if (!(await this.sides.use("source", (session) => boundsRise(session, subject.source, edge)))) return [];

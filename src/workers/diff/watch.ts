@@ -2,6 +2,7 @@
  * Ends the work of diffs that were stopped or deleted, or that took longer than `maxDuration`: one look a second at the
  * state schema for all jobs of a process, so that nothing is left running (case 16) and no chunk has to look by itself.
  */
+import { every } from "../../shared/every.js";
 import { DroverError } from "../../shared/errors.js";
 import type { DiffState } from "../../shared/state/diff-state.js";
 import type { EngineContext, MigrationRef } from "../context.js";
@@ -23,7 +24,7 @@ export class DiffWatch {
   private readonly context: EngineContext;
   private readonly state: DiffState;
   private readonly watched = new Map<string, Watched>();
-  private timer: NodeJS.Timeout | undefined;
+  private end: (() => void) | undefined;
 
   constructor(context: EngineContext, state: DiffState) {
     this.context = context;
@@ -36,15 +37,15 @@ export class DiffWatch {
     const entry = this.watched.get(key) ?? { activity, ref, diffId, users: 0, controller: new AbortController() };
     entry.users += 1;
     this.watched.set(key, entry);
-    this.timer ??= setInterval(() => void this.look(), INTERVAL).unref();
+    this.end ??= every(INTERVAL, () => this.look());
     try {
       return await work(AbortSignal.any([signal, entry.controller.signal]));
     } finally {
       entry.users -= 1;
       if (entry.users === 0 && this.watched.get(key) === entry) this.watched.delete(key);
       if (this.watched.size === 0) {
-        clearInterval(this.timer);
-        this.timer = undefined;
+        this.end?.();
+        this.end = undefined;
       }
     }
   }
