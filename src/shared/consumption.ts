@@ -4,7 +4,7 @@
  */
 import type { Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import { sleep } from "./abort.js";
+import { orAborted, sleep, within } from "./abort.js";
 import type { QueueName } from "./queue-names.js";
 
 export interface QueueState {
@@ -21,6 +21,8 @@ export interface ConsumptionOptions {
   redis: Redis;
   prefix: string;
   queues: Partial<Record<QueueName, Queue>>;
+  /** Fires when the process ends. */
+  shutdown: AbortSignal;
 }
 
 /** A waiting job that is older than this (seconds) while nobody works on the queue is not being consumed. */
@@ -31,7 +33,6 @@ const SECOND_LOOK = 500;
 const PATIENCE = 4_000;
 /** `/readyz` is open to everybody: what it says may be this old, so that nobody can multiply the load on Redis; milliseconds. */
 export const READINESS_LIFE = 1_000;
-const NEVER = new AbortController().signal;
 
 /** @throws what Redis says */
 export async function readQueues({ queues }: Pick<ConsumptionOptions, "queues">): Promise<QueueState[]> {
@@ -57,23 +58,18 @@ export async function readQueues({ queues }: Pick<ConsumptionOptions, "queues">)
 export async function consumptionProblems(options: ConsumptionOptions): Promise<string[]> {
   // A command to a connection that is not there would wait in it.
   if (options.redis.status !== "ready" && options.redis.status !== "wait") return ["Redis: not connected"];
-  let timer: NodeJS.Timeout | undefined;
-  const bound = new Promise<string[]>((resolve) => (timer = setTimeout(() => resolve([`Redis: no answer for ${PATIENCE / 1000} s`]), PATIENCE)));
-  const looked = look(options).catch((error: unknown) => [`Redis: ${codeOf(error)}`]);
-  try {
-    return await Promise.race([looked, bound]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return await within(PATIENCE, options.shutdown, (signal, isLate) =>
+    orAborted(look(options, signal), signal).catch((error: unknown) =>
+      options.shutdown.aborted ? ["the process ends"] : [`Redis: ${isLate() ? `no answer for ${PATIENCE / 1000} s` : codeOf(error)}`]));
 }
 
-async function look(options: ConsumptionOptions): Promise<string[]> {
+async function look(options: ConsumptionOptions, signal: AbortSignal): Promise<string[]> {
   await options.redis.set(`${options.prefix}:ready`, "1", "PX", 1_000);
   const first = await readQueues(options);
   const problems = first.filter((queue) => queue.workers === 0).map((queue) => `queue ${queue.name}: no worker listens`);
   const idle = first.filter((queue) => queue.workers > 0 && isIdle(queue));
   if (idle.length === 0) return problems;
-  await sleep(SECOND_LOOK, NEVER);
+  await sleep(SECOND_LOOK, signal);
   const second = await readQueues(options);
   for (const { name, oldestWaitingId } of idle) {
     const now = second.find((queue) => queue.name === name);

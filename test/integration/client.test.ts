@@ -4,6 +4,7 @@ import { Redis } from "ioredis";
 import { describe, expect, test } from "vitest";
 import { DroverClient } from "../../src/producers/index.js";
 import { testContext } from "../support/context.js";
+import { signalUsers } from "../support/signal-users.js";
 import { createOrders, openClient, openWorker, shopSpec, timed } from "./client-scene.js";
 
 /** Nothing listens there. */
@@ -54,6 +55,30 @@ describe("without a worker", () => {
       expect(error).toMatchObject({ code: "REDIS_UNAVAILABLE", message: expect.not.stringContaining("s3cret") });
     });
     expect(took).toBeLessThan(15_000);
+  });
+
+  test("a signal that lives as long as the caller's process collects nothing, call by call", async () => {
+    await using ctx = await testContext();
+    await createOrders(ctx, 10);
+    await using client = openClient(ctx);
+    await client.startMigration(shopSpec(ctx));
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on("warning", onWarning);
+    const { signal } = new AbortController();
+    for (let i = 0; i < 3; i++) {
+      await client.status("shop", { signal });
+      await client.listMigrations({ signal });
+      await client.check(shopSpec(ctx), { signal });
+      await client.listDiffs("shop", { signal });
+      await client.sourcePosition("shop", { signal });
+      await client.status("nowhere", { signal }).catch(() => undefined);
+      await client.waitFor("shop", "copied", { timeout: 200, signal }).catch(() => undefined);
+      await client.pause("nowhere", { signal }).catch(() => undefined);
+    }
+    process.off("warning", onWarning);
+    expect(signalUsers(signal)).toBe(0);
+    expect(warnings).toEqual([]);
   });
 
   test("options of its own, without an environment; a wrong one is said", async () => {

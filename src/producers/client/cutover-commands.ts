@@ -24,12 +24,13 @@ export class CutoverCommands {
     const begun = await this.start(id, input, options);
     if (options.dryRun === true) return begun;
     const { timeout } = begun.options;
-    const { view, signal, found } = await this.access.locate(id, options);
-    return await poll(`the cut-over of migration ${id} did not end; it goes on when a worker runs`, { timeout: timeout + PATIENCE, signal }, async () => {
-      const report = await view.cutovers.read(found, signal);
-      if (report === null) throw notFound(id, []);
-      options.onReport?.(report);
-      return report.state === "completed" || report.state === "failed" ? report : undefined;
+    return await this.access.locate(id, options, async ({ view, signal, found }) => {
+      return await poll(`the cut-over of migration ${id} did not end; it goes on when a worker runs`, { timeout: timeout + PATIENCE, signal }, async () => {
+        const report = await view.cutovers.read(found, signal);
+        if (report === null) throw notFound(id, []);
+        options.onReport?.(report);
+        return report.state === "completed" || report.state === "failed" ? report : undefined;
+      });
     });
   }
 
@@ -39,16 +40,16 @@ export class CutoverCommands {
   }
 
   async show(id: string, options: CallOptions): Promise<CutoverReport | null> {
-    const { view, signal, found } = await this.access.locate(id, options);
-    return await view.cutovers.read(found, signal);
+    return await this.access.locate(id, options, async ({ view, signal, found }) => await view.cutovers.read(found, signal));
   }
 
   async abort(id: string, options: AnswerOptions): Promise<CutoverReport> {
     await this.channel.send("cutover-abort", await this.access.reference(id, options), options);
-    const { signal } = await this.access.open(options);
-    return await poll(`the cut-over of migration ${id} was not taken back`, { timeout: PATIENCE, signal }, async () => {
-      const report = await this.show(id, { signal });
-      return report === null || report.state === "undoing" ? undefined : report;
+    return await this.access.open(options, async ({ signal }) => {
+      return await poll(`the cut-over of migration ${id} was not taken back`, { timeout: PATIENCE, signal }, async () => {
+        const report = await this.show(id, { signal });
+        return report === null || report.state === "undoing" ? undefined : report;
+      });
     });
   }
 }

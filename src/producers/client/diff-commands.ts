@@ -26,26 +26,25 @@ export class DiffCommands {
   }
 
   async show(id: string, diffId: string, options: ShowDiffOptions): Promise<DiffReport> {
-    const { view, signal, found } = await this.access.locate(id, options);
-    return await view.diffs.read(found, diffId, options.showValues ?? false, signal);
+    return await this.access.locate(id, options, async ({ view, signal, found }) => await view.diffs.read(found, diffId, options.showValues ?? false, signal));
   }
 
   async list(id: string, options: ListDiffsOptions): Promise<DiffReport[]> {
-    const { view, signal, found } = await this.access.locate(id, options);
-    return await view.diffs.list(found, options, signal);
+    return await this.access.locate(id, options, async ({ view, signal, found }) => await view.diffs.list(found, options, signal));
   }
 
   async waitFor(id: string, diffId: string, options: WaitForDiffOptions): Promise<DiffReport> {
-    const { signal } = await this.access.open(options);
-    // `last` is the one that it is at the first look.
-    let named = diffId;
-    return await poll(`diff ${diffId} of migration ${id} did not end`, { timeout: options.timeout, signal }, async () => {
-      const report = await this.show(id, named, { signal });
-      named = report.diffId;
-      options.onReport?.(report);
-      if (report.state === "failed" || report.state === "stopped")
-        throw new DroverError("DIFF_FAILED", `diff ${report.diffId} of migration ${id} ${report.state === "stopped" ? "was stopped" : `failed: ${report.lastError?.message ?? "no reason is recorded"}`}`, { cure: `\`drover diff resume ${id} ${report.diffId}\` takes it up again` });
-      return report.state === "completed" ? report : undefined;
+    return await this.access.open(options, async ({ signal }) => {
+      // `last` is the one that it is at the first look.
+      let named = diffId;
+      return await poll(`diff ${diffId} of migration ${id} did not end`, { timeout: options.timeout, signal }, async () => {
+        const report = await this.show(id, named, { signal });
+        named = report.diffId;
+        options.onReport?.(report);
+        if (report.state === "failed" || report.state === "stopped")
+          throw new DroverError("DIFF_FAILED", `diff ${report.diffId} of migration ${id} ${report.state === "stopped" ? "was stopped" : `failed: ${report.lastError?.message ?? "no reason is recorded"}`}`, { cure: `\`drover diff resume ${id} ${report.diffId}\` takes it up again` });
+        return report.state === "completed" ? report : undefined;
+      });
     });
   }
 
@@ -63,11 +62,12 @@ export class DiffCommands {
   }
 
   async repair(id: string, diffId: string, options: RepairOptions): Promise<RepairReport> {
-    const { signal } = await this.access.open(options);
-    const { diffId: diff } = await this.startRepair(id, diffId, { ...options, signal });
-    return await poll(`the repair of diff ${diff} did not end`, { timeout: options.timeout, signal }, async () => {
-      const report = await this.showRepair(id, diff, { signal });
-      return report !== null && report.state !== "pending" && report.state !== "running" ? report : undefined;
+    return await this.access.open(options, async ({ signal }) => {
+      const { diffId: diff } = await this.startRepair(id, diffId, { ...options, signal });
+      return await poll(`the repair of diff ${diff} did not end`, { timeout: options.timeout, signal }, async () => {
+        const report = await this.showRepair(id, diff, { signal });
+        return report !== null && report.state !== "pending" && report.state !== "running" ? report : undefined;
+      });
     });
   }
 
@@ -78,8 +78,7 @@ export class DiffCommands {
   }
 
   async showRepair(id: string, diffId: string, options: CallOptions): Promise<RepairReport | null> {
-    const { view, signal, found } = await this.access.locate(id, options);
-    return await view.diffs.repair(found, await view.diffs.resolve(found, diffId, signal), signal);
+    return await this.access.locate(id, options, async ({ view, signal, found }) => await view.diffs.repair(found, await view.diffs.resolve(found, diffId, signal), signal));
   }
 
   async schedule(id: string, schedule: DiffScheduleInput, options: AnswerOptions): Promise<DiffSchedule> {
@@ -96,7 +95,6 @@ export class DiffCommands {
   }
 
   async schedules(id: string, options: CallOptions): Promise<DiffSchedule[]> {
-    const { view, signal, found } = await this.access.locate(id, options);
-    return await view.diffs.schedules(found, signal);
+    return await this.access.locate(id, options, async ({ view, signal, found }) => await view.diffs.schedules(found, signal));
   }
 }

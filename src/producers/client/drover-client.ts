@@ -63,24 +63,26 @@ export class DroverClient {
 
   /** @throws DroverError NOT_FOUND, CONNECTION_LOST */
   async status(id: string, options: CallOptions = {}): Promise<MigrationStatus> {
-    const { view, signal } = await this.access.open(options);
-    const { found, unreachable } = await view.finder.find(id, signal);
-    if (found) return await view.statuses.read(found, signal);
-    const start = await this.channel.unansweredStart(id);
-    if (start?.refusal === null) return waitingStatus(id, start);
-    throw start === null ? notFound(id, unreachable) : refusedStart(id, start.since, start.refusal);
+    return await this.access.open(options, async ({ view, signal }) => {
+      const { found, unreachable } = await view.finder.find(id, signal);
+      if (found) return await view.statuses.read(found, signal);
+      const start = await this.channel.unansweredStart(id);
+      if (start?.refusal === null) return waitingStatus(id, start);
+      throw start === null ? notFound(id, unreachable) : refusedStart(id, start.since, start.refusal);
+    });
   }
 
   /** All migrations of all configured servers, oldest first; also those whose start no worker has taken up. */
   async listMigrations(options: CallOptions = {}): Promise<MigrationList> {
-    const { view, signal } = await this.access.open(options);
-    const [{ found, unreachable }, starts] = await Promise.all([view.finder.list(signal), this.channel.unansweredStarts().catch(() => new Map<string, never>())]);
-    const migrations = await Promise.all(found.map((one) => view.statuses.read(one, signal).catch(ignoreRemoved)));
-    const waiting = [...starts].filter(([id, start]) => start.refusal === null && !found.some((one) => one.migration.id === id)).map(([id, start]) => waitingStatus(id, start));
-    return {
-      migrations: [...migrations.filter((status) => status !== null), ...waiting],
-      unreachable: unreachable.map(({ connection, error }) => ({ connection, message: error.message })),
-    };
+    return await this.access.open(options, async ({ view, signal }) => {
+      const [{ found, unreachable }, starts] = await Promise.all([view.finder.list(signal), this.channel.unansweredStarts().catch(() => new Map<string, never>())]);
+      const migrations = await Promise.all(found.map((one) => view.statuses.read(one, signal).catch(ignoreRemoved)));
+      const waiting = [...starts].filter(([id, start]) => start.refusal === null && !found.some((one) => one.migration.id === id)).map(([id, start]) => waitingStatus(id, start));
+      return {
+        migrations: [...migrations.filter((status) => status !== null), ...waiting],
+        unreachable: unreachable.map(({ connection, error }) => ({ connection, message: error.message })),
+      };
+    });
   }
 
   /** Keeps everything as it is, until `resume`. @throws DroverError NOT_FOUND, WRONG_PHASE, NO_ANSWER */
@@ -114,24 +116,26 @@ export class DroverClient {
    * @throws DroverError TIMEOUT; MIGRATION_FAILED or WRONG_PHASE when it will not come; NOT_FOUND
    */
   async waitFor(id: string, wanted: WaitPhase, options: WaitForOptions = {}): Promise<MigrationStatus> {
-    const { signal } = await this.access.open(options);
-    const { reached } = await import("./wait-for.js");
-    let mark: string | null = options.position ?? null;
-    return await poll(`migration ${id} did not get to be ${wanted}`, { timeout: options.timeout, signal }, async () => {
-      if (wanted === "caught-up") mark ??= await this.sourcePosition(id, { signal });
-      const status = await this.status(id, { signal });
-      options.onStatus?.(status);
-      const verdict = reached(status, wanted, mark);
-      if (verdict instanceof DroverError) throw verdict;
-      return verdict ? status : undefined;
+    return await this.access.open(options, async ({ signal }) => {
+      const { reached } = await import("./wait-for.js");
+      let mark: string | null = options.position ?? null;
+      return await poll(`migration ${id} did not get to be ${wanted}`, { timeout: options.timeout, signal }, async () => {
+        if (wanted === "caught-up") mark ??= await this.sourcePosition(id, { signal });
+        const status = await this.status(id, { signal });
+        options.onStatus?.(status);
+        const verdict = reached(status, wanted, mark);
+        if (verdict instanceof DroverError) throw verdict;
+        return verdict ? status : undefined;
+      });
     });
   }
 
   /** The source's position now (a GTID set); null while no worker has recorded the migration. */
   async sourcePosition(id: string, options: CallOptions = {}): Promise<string | null> {
-    const { view, signal } = await this.access.open(options);
-    const { found } = await view.finder.find(id, signal);
-    return found ? await view.sources.ask(found.migration.spec.source, signal) : null;
+    return await this.access.open(options, async ({ view, signal }) => {
+      const { found } = await view.finder.find(id, signal);
+      return found ? await view.sources.ask(found.migration.spec.source, signal) : null;
+    });
   }
 
   /** Starts a comparison of both sides. @throws DroverError NOT_FOUND, SPEC_INVALID, NO_ANSWER */

@@ -3,7 +3,7 @@
  * this file and the errors, and the program needs no password of a database.
  */
 import type { z } from "zod";
-import { sleep } from "../../shared/abort.js";
+import { NEVER, sleep, within } from "../../shared/abort.js";
 import type { DiffOptionsInput, DiffReport } from "../../shared/contracts/diff.js";
 import type { diffWaitResult, waitResult } from "../../shared/contracts/http.js";
 import type { ProblemDocument } from "../../shared/contracts/problem.js";
@@ -178,29 +178,28 @@ export class DroverHttpClient {
   }
 
   private async ask<T>(method: string, path: string, body: unknown, { signal }: CallOptions): Promise<T> {
-    const limit = AbortSignal.timeout(PATIENCE);
-    let response: Response;
-    let text: string;
+    let answer: { response: Response; text: string };
     try {
-      response = await fetch(new URL(path, this.base), {
-        method,
-        redirect: "error",
-        signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
-        headers: { accept: "application/json", ...(this.token === undefined ? {} : { authorization: `Bearer ${this.token}` }), ...(body === undefined ? {} : { "content-type": "application/json" }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      answer = await within(PATIENCE, signal, async (limited) => {
+        const response = await fetch(new URL(path, this.base), {
+          method,
+          redirect: "error",
+          signal: limited,
+          headers: { accept: "application/json", ...(this.token === undefined ? {} : { authorization: `Bearer ${this.token}` }), ...(body === undefined ? {} : { "content-type": "application/json" }) },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        return { response, text: await response.text() };
       });
-      text = await response.text();
     } catch (cause) {
       if (signal?.aborted === true) throw new DroverError("ABORTED", "aborted", { cause });
       throw new DroverError("CONNECTION_LOST", `the board at ${this.base.host} does not answer`, { cure: "is `drover board` running there?", cause });
     }
-    const value = parse(text);
+    const { response } = answer;
+    const value = parse(answer.text);
     if (response.ok && value !== undefined) return value as T;
     throw errorOf(response.status, value);
   }
 }
-
-const NEVER = new AbortController().signal;
 
 function migration(id: string): string {
   return `migrations/${encodeURIComponent(id)}`;

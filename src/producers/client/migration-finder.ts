@@ -2,7 +2,7 @@
  * Which server holds a migration: the state schemas of all configured connections are asked at once. The first that has
  * it ends the search, so one that is down costs nothing unless the migration is nowhere else.
  */
-import { throwIfAborted } from "../../shared/abort.js";
+import { throwIfAborted, underAny, within } from "../../shared/abort.js";
 import { migrationId } from "../../shared/contracts/spec.js";
 import { DroverError, bounded, type Problem } from "../../shared/errors.js";
 import type { Connections } from "../../shared/mysql/connections.js";
@@ -31,17 +31,21 @@ export interface MigrationFinderOptions {
   state: State;
   /** Names of the connections to look at. */
   names: readonly string[];
+  /** Ends lookups that nobody waits for any more. */
+  ending: AbortSignal;
 }
 
 export class MigrationFinder {
   private readonly connections: Connections;
   private readonly state: State;
   private readonly names: readonly string[];
+  private readonly ending: AbortSignal;
 
   constructor(options: MigrationFinderOptions) {
     this.connections = options.connections;
     this.state = options.state;
     this.names = options.names;
+    this.ending = options.ending;
   }
 
   /** @throws DroverError SPEC_INVALID (no id at all), CONFIG_INVALID (no connections), ABORTED */
@@ -76,17 +80,20 @@ export class MigrationFinder {
       throw new DroverError("CONFIG_INVALID", "no connection is configured, so there is no server to look at", { cure: "set DROVER_CONNECTION_<NAME>=mysql://user:password@host:port/" });
     const unreachable: Search<never>["unreachable"] = [];
     await Promise.all(
-      this.names.map(async (target) => {
-        const limit = AbortSignal.timeout(PATIENCE);
-        try {
-          await this.connections.use(target, "target", AbortSignal.any([signal, limit]), async (session) => {
-            if ((await readStateVersion(session, this.state.schema)) !== null) await look(session, target);
-          });
-        } catch (error) {
-          if (signal.aborted) return;
-          unreachable.push({ connection: target, error: searchError(target, error, limit.aborted) });
-        }
-      }),
+      this.names.map((target) =>
+        underAny([signal, this.ending], (joint) =>
+          within(PATIENCE, joint, async (limited, isLate) => {
+            try {
+              await this.connections.use(target, "target", limited, async (session) => {
+                if ((await readStateVersion(session, this.state.schema)) !== null) await look(session, target);
+              });
+            } catch (error) {
+              if (joint.aborted) return;
+              unreachable.push({ connection: target, error: searchError(target, error, isLate()) });
+            }
+          }),
+        ),
+      ),
     );
     return unreachable;
   }

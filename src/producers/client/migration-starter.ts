@@ -20,10 +20,11 @@ export class MigrationStarter {
   }
 
   async check(specInput: MigrationSpecInput, options: CallOptions): Promise<Finding[]> {
-    const { view, signal } = await this.access.open(options);
-    const spec = parseMigrationSpec(specInput);
-    const [redis, servers] = await Promise.all([this.channel.check(spec.options.backlogBytes), view.preflight(spec, signal)]);
-    return [...redis, ...servers];
+    return await this.access.open(options, async ({ view, signal }) => {
+      const spec = parseMigrationSpec(specInput);
+      const [redis, servers] = await Promise.all([this.channel.check(spec.options.backlogBytes), view.preflight(spec, signal)]);
+      return [...redis, ...servers];
+    });
   }
 
   async start(specInput: MigrationSpecInput, options: StartOptions): Promise<StartResult> {
@@ -50,11 +51,12 @@ export class MigrationStarter {
   private async lookBefore(spec: MigrationSpec, options: CallOptions): Promise<Phase | null> {
     // A service that only enqueues need not know the target.
     if (!this.access.knows(spec.target)) return null;
-    const { view, signal } = await this.access.open({ signal: options.signal });
-    const { found } = await view.finder.find(spec.id, signal);
-    if (found === null) return null;
-    if (isDeepStrictEqual(found.migration.spec, spec)) return found.migration.phase;
-    throw migrationConflict(spec.id);
+    return await this.access.open({ signal: options.signal }, async ({ view, signal }) => {
+      const { found } = await view.finder.find(spec.id, signal);
+      if (found === null) return null;
+      if (isDeepStrictEqual(found.migration.spec, spec)) return found.migration.phase;
+      throw migrationConflict(spec.id);
+    });
   }
 
   /** Whether the same start waits in the queue. @throws DroverError MIGRATION_CONFLICT when one with another spec does */
@@ -74,9 +76,10 @@ export class MigrationStarter {
    */
   private async record(specInput: unknown, spec: MigrationSpec): Promise<void> {
     if (!this.access.knows(spec.target) || !this.access.knows(spec.source)) return;
-    const { view, signal } = await this.access.open();
-    await view.record(specInput, spec, signal).catch((error: unknown) => {
-      if (signal.aborted || !(error instanceof DroverError) || error.code === "MIGRATION_CONFLICT" || error.code === "STATE_VERSION") throw error;
+    return await this.access.open({}, async ({ view, signal }) => {
+      await view.record(specInput, spec, signal).catch((error: unknown) => {
+        if (signal.aborted || !(error instanceof DroverError) || error.code === "MIGRATION_CONFLICT" || error.code === "STATE_VERSION") throw error;
+      });
     });
   }
 }

@@ -1,4 +1,5 @@
 /** What the sources have executed, for lag; a source that is down must not slow a status down. */
+import { within } from "../../shared/abort.js";
 import { executedPosition } from "../../shared/mysql/position.js";
 import type { Connections } from "../../shared/mysql/connections.js";
 
@@ -30,6 +31,6 @@ export class SourcePositions {
 
   /** @throws DroverError CONNECTION_LOST and what else can be wrong with a connection; ABORTED after the time limit */
   async ask(source: string, signal: AbortSignal): Promise<string> {
-    return await this.connections.use(source, "source", AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]), executedPosition);
+    return await within(PATIENCE, signal, (limited) => this.connections.use(source, "source", limited, executedPosition));
   }
 }

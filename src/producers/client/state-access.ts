@@ -21,31 +21,31 @@ export class StateAccess {
     this.channel = options.channel;
   }
 
-  async open({ signal }: CallOptions = {}): Promise<OpenView> {
+  /** Runs `work` with the view. */
+  async open<T>({ signal: given }: CallOptions, work: (open: OpenView) => Promise<T>): Promise<T> {
     const { config, channel } = this;
     this.loaded ??= import("./state-view.js").then(({ StateView }) => new StateView({ config, backlog: (id) => channel.backlog(id), workerPresent: () => channel.workerPresent() }));
     const view = await this.loaded;
-    return { view, signal: view.signal(signal) };
+    return await view.during(given, (signal) => work({ view, signal }));
   }
 
-  /** @throws DroverError NOT_FOUND, CONNECTION_LOST */
-  async locate(id: string, options: CallOptions): Promise<OpenView & { found: FoundMigration }> {
-    const { view, signal } = await this.open(options);
-    const { found, unreachable } = await view.finder.find(id, signal);
-    if (found === null) throw notFound(id, unreachable);
-    return { view, signal, found };
+  /** The same, with the migration. @throws DroverError NOT_FOUND, CONNECTION_LOST */
+  async locate<T>(id: string, options: CallOptions, work: (open: OpenView & { found: FoundMigration }) => Promise<T>): Promise<T> {
+    return await this.open(options, async ({ view, signal }) => {
+      const { found, unreachable } = await view.finder.find(id, signal);
+      if (found === null) throw notFound(id, unreachable);
+      return await work({ view, signal, found });
+    });
   }
 
   /** How a command's payload names a migration. @throws DroverError NOT_FOUND, CONNECTION_LOST */
   async reference(id: string, options: CallOptions): Promise<{ migration: string; target: string }> {
-    const { found } = await this.locate(id, options);
-    return { migration: id, target: found.target };
+    return await this.locate(id, options, async ({ found }) => ({ migration: id, target: found.target }));
   }
 
   /** How a command's payload names a diff; `last` is the newest. @throws DroverError NOT_FOUND, CONNECTION_LOST */
   async diffReference(id: string, diffId: string, options: CallOptions): Promise<{ migration: string; target: string; diffId: string }> {
-    const { view, signal, found } = await this.locate(id, options);
-    return { migration: id, target: found.target, diffId: await view.diffs.resolve(found, diffId, signal) };
+    return await this.locate(id, options, async ({ view, signal, found }) => ({ migration: id, target: found.target, diffId: await view.diffs.resolve(found, diffId, signal) }));
   }
 
   /** Whether the settings name this connection: a service that only enqueues need not know any. */

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
+import { underAny } from "../../shared/abort.js";
 import type { Config } from "../../shared/config.js";
 import type { MigrationSpec } from "../../shared/contracts/spec.js";
 import type { Phase } from "../../shared/contracts/status.js";
@@ -37,7 +38,7 @@ export class StateView {
     const state = new State(config.stateSchema);
     this.connections = connections;
     this.state = state;
-    this.finder = new MigrationFinder({ connections, state, names: [...config.connections.keys()] });
+    this.finder = new MigrationFinder({ connections, state, names: [...config.connections.keys()], ending: this.ending.signal });
     this.sources = new SourcePositions(connections);
     this.statuses = new StatusReader({ connections, state, sources: this.sources, backlog: options.backlog, workerPresent: options.workerPresent });
     this.diffs = new DiffReader({ connections, stateSchema: config.stateSchema });
@@ -53,12 +54,9 @@ export class StateView {
     return await this.connections.use(spec.target, "target", signal, (session) => recordMigration(session, this.state, specInput, spec));
   }
 
-  /** The caller's signal, which also fires when the client is closed. */
-  signal(given: AbortSignal | undefined): AbortSignal {
-    if (given === undefined) return this.ending.signal;
-    const signal = AbortSignal.any([given, this.ending.signal]);
-    setMaxListeners(0, signal);
-    return signal;
+  /** Runs `work` with the caller's signal, which also fires when the client is closed. */
+  async during<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return given === undefined ? await work(this.ending.signal) : await underAny([given, this.ending.signal], work);
   }
 
   close(): void {

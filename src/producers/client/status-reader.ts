@@ -1,5 +1,5 @@
 /** Puts a migration's status together: the state schema on the target, the source's position, the backlog in Redis. */
-import { sleep } from "../../shared/abort.js";
+import { sleep, within } from "../../shared/abort.js";
 import type { BacklogSize } from "../../shared/backlog/chain.js";
 import type { MigrationStatus, TableStatus } from "../../shared/contracts/status.js";
 import { DroverError } from "../../shared/errors.js";
@@ -113,9 +113,8 @@ export class StatusReader {
   private async recorded(found: FoundMigration, signal: AbortSignal): Promise<Recorded> {
     const { state } = this;
     const id = found.migration.id;
-    const limit = AbortSignal.timeout(PATIENCE);
-    try {
-      return await this.connections.use(found.target, "target", AbortSignal.any([signal, limit]), async (session) => {
+    return await within(PATIENCE, signal, (limited, isLate) =>
+      this.connections.use(found.target, "target", limited, async (session) => {
         const migration = await state.migrations.require(session, id);
         const tables = await state.tables.progress(session, id);
         const totals = new Map((await state.chunks.totals(session, id)).map((t) => [t.table, t]));
@@ -126,11 +125,11 @@ export class StatusReader {
         const now = Date.parse((clock && isoOf(clock, "now")) ?? "");
         const bytesCopied = [...totals.values()].reduce((sum, t) => sum + t.bytes, 0);
         return { migration, fence, copyRate, bytesCopied, now, tables: tables.map((table) => tableStatus(table, totals.get(table.number))) };
-      });
-    } catch (error) {
-      if (limit.aborted && !signal.aborted) throw new DroverError("CONNECTION_LOST", `${found.target}: no answer within ${PATIENCE / 1000} s`, { cause: error });
-      throw error;
-    }
+      }).catch((error: unknown) => {
+        if (isLate()) throw new DroverError("CONNECTION_LOST", `${found.target}: no answer within ${PATIENCE / 1000} s`, { cause: error });
+        throw error;
+      }),
+    );
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
-import { setMaxListeners } from "node:events";
+import { NEVER } from "../abort.js";
 import { DroverError, abortedError } from "../errors.js";
 import { connectionAddress, type Config } from "../config.js";
 import type { Admission } from "./admission.js";
@@ -182,9 +182,6 @@ export class Connections {
     }
   }
 }
-
-const NEVER = new AbortController().signal;
-setMaxListeners(0, NEVER);
 
 function deploymentOf(config: Config): string {
   const { host, pathname } = new URL(config.redisUrl);

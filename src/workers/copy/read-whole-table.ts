@@ -13,7 +13,7 @@
  * Otherwise they are read again. The window is a few milliseconds long, however long the read takes.
  */
 import { randomInt } from "node:crypto";
-import { sleep } from "../../shared/abort.js";
+import { sleep, underAny } from "../../shared/abort.js";
 import { DroverError } from "../../shared/errors.js";
 import { BINARY_NAMES, FILTER_NAMES, chunkSelect } from "../../shared/keys/chunk-select.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
@@ -112,34 +112,36 @@ async function isTouched(context: EngineContext, server: string, table: Migratio
   let gtid = "";
   let touched = false;
   let arrived = false;
-  const stream = await openBinlogStream({
-    host: address.host, port: address.port, user: address.user, password: address.password, ...tlsOptions(address),
-    connectAttributes: { program_name: "drover", drover_worker: context.worker, drover_role: "tail", drover_deployment: context.connections.deployment },
-    serverId: 0x8000_0000 + randomInt(0x7fff_ffff),
-    position: from,
-    signal: AbortSignal.any([signal, end.signal]),
-    handler: {
-      begin: (transaction) => void (gtid = transaction.gtid),
-      table: (seen) => {
-        touched ||= bound.contains(gtid) && seen.schema.toLowerCase() === schema.toLowerCase() && seen.table.toLowerCase() === name.toLowerCase();
-        return null;
+  await underAny([signal, end.signal], async (either) => {
+    const stream = await openBinlogStream({
+      host: address.host, port: address.port, user: address.user, password: address.password, ...tlsOptions(address),
+      connectAttributes: { program_name: "drover", drover_worker: context.worker, drover_role: "tail", drover_deployment: context.connections.deployment },
+      serverId: 0x8000_0000 + randomInt(0x7fff_ffff),
+      position: from,
+      signal: either,
+      handler: {
+        begin: (transaction) => void (gtid = transaction.gtid),
+        table: (seen) => {
+          touched ||= bound.contains(gtid) && seen.schema.toLowerCase() === schema.toLowerCase() && seen.table.toLowerCase() === name.toLowerCase();
+          return null;
+        },
+        // DDL, or rows in statement format: who knows.
+        statement: () => void (touched ||= bound.contains(gtid)),
+        commit: () => {
+          position.add(gtid);
+          arrived = position.covers(bound);
+          if (arrived || touched) end.abort();
+        },
       },
-      // DDL, or rows in statement format: who knows.
-      statement: () => void (touched ||= bound.contains(gtid)),
-      commit: () => {
-        position.add(gtid);
-        arrived = position.covers(bound);
-        if (arrived || touched) end.abort();
-      },
-    },
+    });
+    const limit = setTimeout(() => end.abort(), WINDOW_PATIENCE);
+    try {
+      await stream.ended;
+    } finally {
+      clearTimeout(limit);
+      await stream.close();
+    }
   });
-  const limit = setTimeout(() => end.abort(), WINDOW_PATIENCE);
-  try {
-    await stream.ended;
-  } finally {
-    clearTimeout(limit);
-    await stream.close();
-  }
   if (signal.aborted) return true;
   return touched || !arrived;
 }

@@ -2,6 +2,7 @@
  * Ends the work of diffs that were stopped or deleted, or that took longer than `maxDuration`: one look a second at the
  * state schema for all jobs of a process, so that nothing is left running (case 16) and no chunk has to look by itself.
  */
+import { underAny } from "../../shared/abort.js";
 import { every } from "../../shared/every.js";
 import { DroverError } from "../../shared/errors.js";
 import type { DiffState } from "../../shared/state/diff-state.js";
@@ -39,7 +40,7 @@ export class DiffWatch {
     this.watched.set(key, entry);
     this.end ??= every(INTERVAL, () => this.look());
     try {
-      return await work(AbortSignal.any([signal, entry.controller.signal]));
+      return await underAny([signal, entry.controller.signal], work);
     } finally {
       entry.users -= 1;
       if (entry.users === 0 && this.watched.get(key) === entry) this.watched.delete(key);

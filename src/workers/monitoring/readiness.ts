@@ -7,7 +7,6 @@ import type { LoopDelay } from "./loop-delay.js";
 export interface ReadinessOptions extends ConsumptionOptions {
   workers: readonly Worker[];
   loopDelay: LoopDelay;
-  shutdown: AbortSignal;
 }
 
 /** Locks are renewed every half of their life: a loop that is late for longer may lose them. Milliseconds. */

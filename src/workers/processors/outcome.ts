@@ -1,6 +1,6 @@
 /** From an engine's error to BullMQ's outcome: the one place where kinds of errors decide what happens to a job. */
-import { setMaxListeners } from "node:events";
 import { DelayedError, UnrecoverableError, WaitingError, type Job } from "bullmq";
+import { linkedSignal } from "../../shared/abort.js";
 import { backoffDelay } from "../../shared/backoff.js";
 import { DroverError, errorRecord } from "../../shared/errors.js";
 import { encodeJobError } from "../../shared/job-error.js";
@@ -92,19 +92,6 @@ function remember(map: Map<string, number>, key: string, value: number): void {
   map.delete(key);
   map.set(key, value);
   if (map.size > MOST_REMEMBERED) map.delete(map.keys().next().value as string);
-}
-
-/** Not `AbortSignal.any`: over a signal that lives as long as the process it leaks a little with every job (Node 20). */
-function linkedSignal(...sources: (AbortSignal | undefined)[]): { signal: AbortSignal; release: () => void } {
-  const controller = new AbortController();
-  setMaxListeners(0, controller.signal);
-  const releases = sources.filter((source) => source !== undefined).map((source) => {
-    const onAbort = () => controller.abort(source.reason);
-    if (source.aborted) onAbort();
-    source.addEventListener("abort", onAbort, { once: true });
-    return () => source.removeEventListener("abort", onAbort);
-  });
-  return { signal: controller.signal, release: () => releases.forEach((release) => release()) };
 }
 
 interface Failure {

@@ -6,7 +6,9 @@ import type { BoardPlugin } from "../plugin.js";
 export const healthPlugin: BoardPlugin = (scope, { config, redis, queues }) => {
   scope.get("/healthz", { config: { open: true } }, async () => ({ ok: true }));
 
-  const look = remembered(READINESS_LIFE, () => consumptionProblems({ redis, prefix: config.prefix, queues }));
+  const ending = new AbortController();
+  scope.addHook("onClose", async () => ending.abort());
+  const look = remembered(READINESS_LIFE, () => consumptionProblems({ redis, prefix: config.prefix, queues, shutdown: ending.signal }));
   // Open to everybody, so it names queues and codes only.
   scope.get("/readyz", { config: { open: true } }, async (_request, reply) => {
     const problems = await look();
