@@ -88,6 +88,20 @@ export class CutoverStore {
     throw new DroverError("WRONG_PHASE", `migration ${migration} ${cutover.state === "completed" ? "was" : "is being"} cut over: what its tables hold by now is the application's`, { cure: cutover.state === "completed" ? "nothing is repaired any more; a migration back (--reverse) has diffs of its own" : "wait for the end of the cut-over" });
   }
 
+  /**
+   * Behind the step `stop` a comparison in the old direction would call differences what the application changes.
+   * @throws DroverError WRONG_PHASE
+   */
+  async requireComparable(session: Session, migration: string): Promise<void> {
+    const cutover = await this.read(session, migration);
+    if (cutover === null || !isReleased(cutover)) return;
+    const over = cutover.state === "completed";
+    const { reverse } = cutover.options;
+    throw new DroverError("WRONG_PHASE", `migration ${migration} ${over ? "was" : "is being"} cut over: its target is the application's, and what that changes there would be differences`, {
+      cure: !over ? "wait for the end of the cut-over" : reverse === null ? "compare before a cut-over (--diff does); a migration back (--reverse) has diffs of its own" : `compare the way back: drover diff start ${reverse}`,
+    });
+  }
+
   /** Records what the step that is due found or did. The caller's transaction holds the row's lock, or nobody else can be at this step. */
   async setFacts(session: Session, migration: string, facts: CutoverFacts): Promise<void> {
     await session.run(sql`UPDATE ${this.table} SET facts=${json(facts)} WHERE migration=${id(migration)}`);

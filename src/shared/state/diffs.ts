@@ -8,6 +8,11 @@ import { NOW, id, isoOf, json, numberOf, textOf } from "./values.js";
 
 export type RepairState = (typeof REPAIR_STATES)[number];
 
+/** Why a diff ends that a cut-over meets at work. */
+export function cutOverMeanwhile(migration: string): DroverError {
+  return new DroverError("ABORTED", `migration ${migration} was cut over while the diff was at work: what the application changes on the target since would be differences`);
+}
+
 export interface Diff {
   id: string;
   state: DiffState;
@@ -100,6 +105,14 @@ export class DiffStore {
     if (before === null) return;
     const ended = to === "failed" ? NOW : ("NULL" as ByteSql);
     await session.run(sql`UPDATE ${this.table} SET state=${id(to)}, completed_at=${ended}, error=${json(storedError(thrown, before.error))} WHERE ${this.one(migration, diff)} AND state IN ('pending','running')`);
+  }
+
+  /** Stops what is at work, of one migration. @returns their ids */
+  async stopAll(session: Session, migration: string, reason: DroverError): Promise<string[]> {
+    const rows = await session.rows(sql`SELECT diff FROM ${this.table} WHERE migration=${id(migration)} AND state IN ('pending','running') ORDER BY started_at FOR UPDATE`);
+    const ids = rows.map((row) => textOf(row, "diff"));
+    for (const diff of ids) await this.end(session, migration, diff, "stopped", reason);
+    return ids;
   }
 
   /** Planning moved on: its failures are over. */

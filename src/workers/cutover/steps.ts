@@ -6,6 +6,8 @@ import { DroverError } from "../../shared/errors.js";
 import { executedPosition, positionCovers } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
 import { kindsOf } from "../../shared/objects/plan-objects.js";
+import { DiffState } from "../../shared/state/diff-state.js";
+import { cutOverMeanwhile } from "../../shared/state/diffs.js";
 import { readDiffReport } from "../../shared/state/diff-report.js";
 import type { Cutover, CutoverFacts } from "../../shared/state/cutovers.js";
 import type { Fence } from "../../shared/state/fence.js";
@@ -131,7 +133,10 @@ async function stop(scope: StepScope): Promise<StepResult> {
       if (!(await state.migrations.changePhase(transaction, ref.migration, ["streaming"], "paused"))) return null;
       // Whatever is under way finds another epoch in the fence and undoes itself (I3).
       await state.fence.bumpEpoch(transaction, ref.migration);
-      await state.cutovers.advance(transaction, ref.migration, "stop", "objects", { ...facts, sourcePosition: fence.position, stopped: true });
+      // From now on the application may write here: what a diff has compared is recorded before, or not at all.
+      const diffs = await new DiffState(state.schema).diffs.stopAll(transaction, ref.migration, cutOverMeanwhile(ref.migration));
+      const notes = [...facts.notes, ...diffs.map((diffId) => `the diff ${diffId} was at work, and was stopped`)];
+      await state.cutovers.advance(transaction, ref.migration, "stop", "objects", { ...facts, notes, sourcePosition: fence.position, stopped: true });
       return "recorded";
     });
   });

@@ -15,7 +15,7 @@ const TOO_EARLY: readonly Phase[] = ["planning", "copying"];
 
 /**
  * Records a new diff. Repeating it with the same id does nothing.
- * @throws DroverError NOT_FOUND (migration or table), WRONG_PHASE (the copy is not done)
+ * @throws DroverError NOT_FOUND (migration or table), WRONG_PHASE (the copy is not done; the migration was cut over)
  */
 export async function startDiff(context: EngineContext, ref: MigrationRef, diffId: string, options: DiffOptions, signal: AbortSignal, scheduled = false): Promise<void> {
   const state = new DiffState(context.state.schema);
@@ -25,6 +25,7 @@ export async function startDiff(context: EngineContext, ref: MigrationRef, diffI
     const migration = await context.state.migrations.require(session, ref.migration);
     if (TOO_EARLY.includes(migration.phase) || ((migration.phase === "paused" || migration.phase === "failed") && TOO_EARLY.includes(migration.resumePhase)))
       throw new DroverError("WRONG_PHASE", `migration ${ref.migration} is ${migration.phase}: there is nothing to compare before its copy is done`, { cure: `\`drover wait ${ref.migration} --for copied\` first` });
+    await context.state.cutovers.requireComparable(session, ref.migration);
     const { unknown } = selectTables(await context.state.tables.list(session, ref.migration), options.tables);
     if (unknown.length > 0) throw new DroverError("NOT_FOUND", `migration ${ref.migration} has no table ${unknown.join(", ")}`, { cure: "name tables of the source as schema.table" });
     await state.diffs.create(session, ref.migration, diffId, options, scheduled);
@@ -46,13 +47,17 @@ export async function stopDiff(context: EngineContext, ref: MigrationRef, diffId
   });
 }
 
-/** Takes up a stopped diff, or a failed one: what failed is tried again, what is recorded stays. */
+/**
+ * Takes up a stopped diff, or a failed one: what failed is tried again, what is recorded stays.
+ * @throws DroverError NOT_FOUND, WRONG_PHASE (it is completed; the migration was cut over)
+ */
 export async function resumeDiff(context: EngineContext, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<void> {
   const state = new DiffState(context.state.schema);
   await context.connections.transaction(ref.target, "target", signal, async (session) => {
     const diff = await state.diffs.require(session, ref.migration, diffId);
     if (diff.state === "pending" || diff.state === "running") return;
     if (diff.state === "completed") throw new DroverError("WRONG_PHASE", `diff ${diffId} is completed`, { cure: "start a new one" });
+    await context.state.cutovers.requireComparable(session, ref.migration);
     const begun = (await state.tables.list(session, ref.migration, diffId)).length > 0;
     await state.chunks.retryFailed(session, ref.migration, diffId);
     await state.diffs.resume(session, ref.migration, diffId, diff.options, begun ? "running" : "pending");

@@ -5,7 +5,9 @@
 import { underAny } from "../../shared/abort.js";
 import { every } from "../../shared/every.js";
 import { DroverError } from "../../shared/errors.js";
+import { isReleased } from "../../shared/state/cutovers.js";
 import type { DiffState } from "../../shared/state/diff-state.js";
+import { cutOverMeanwhile } from "../../shared/state/diffs.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 
 const INTERVAL = 1_000;
@@ -67,12 +69,19 @@ export class DiffWatch {
   }
 }
 
-/** Why a diff's work should end; null while it should go on. Stops a diff whose time is over. */
+/** Why a diff's work should end; null while it should go on. Stops a diff whose time is over, or whose migration was cut over. */
 export async function whyEnded(context: EngineContext, state: DiffState, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<string | null> {
   return await context.connections.use(ref.target, "target", signal, async (session) => {
     const diff = await state.diffs.read(session, ref.migration, diffId);
     if (diff === null) return "the diff was deleted";
     if (diff.state !== "running" && diff.state !== "pending") return `the diff is ${diff.state}`;
+    const cutover = await context.state.cutovers.read(session, ref.migration);
+    if (cutover !== null && isReleased(cutover)) {
+      // One that was begun in the moment in which the cut-over stopped the others.
+      const error = cutOverMeanwhile(ref.migration);
+      await state.diffs.end(session, ref.migration, diffId, "stopped", error);
+      return error.message;
+    }
     if (!diff.overdue) return null;
     const reason = `the diff has run for its maxDuration of ${diff.options.maxDuration} ms; resume goes on where it stopped`;
     await state.diffs.end(session, ref.migration, diffId, "stopped", new DroverError("ABORTED", reason));
