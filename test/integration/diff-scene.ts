@@ -107,7 +107,7 @@ export class DiffScene implements AsyncDisposable {
         const at = { schema: this.ctx.schema, table: name };
         await state.tables.put(session, spec.id, {
           number: i + 1, source: at, target: at, where: this.options.where?.[name] ?? null, definition, startPosition: position, phase: "copied", planned: true, plannedTo: null,
-          lastKey: null, deferredIndexes: [], overlay: false, generation: 0, copiedPosition: null, rowsEstimated: definition.rowsEstimated,
+          lastKey: null, noKeyMark: null, deferredIndexes: [], overlay: false, generation: 0, copiedPosition: null, rowsEstimated: definition.rowsEstimated,
         });
       }
     });

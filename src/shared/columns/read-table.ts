@@ -38,9 +38,8 @@ export async function readTableDefinition(session: Session, schema: string, tabl
       COLLATION_NAME AS collation, IS_NULLABLE AS nullable, EXTRA AS extra FROM information_schema.COLUMNS WHERE ${here} ORDER BY ORDINAL_POSITION`)
   ).map(columnOf);
   const indexes = indexesOf(await session.rows(sql`SHOW INDEX FROM ${identifier(table)} FROM ${identifier(schema)}`));
-  const [create] = await session.rows(sql`SHOW CREATE TABLE ${qualified(schema, table)}`);
-  const createStatement = create?.["Create Table"];
-  if (typeof createStatement !== "string") return null;
+  const createStatement = await showCreate(session, schema, table);
+  if (createStatement === null) return null;
   return {
     ...(session.isMariaDb ? { family: "mariadb" as const } : {}),
     schema, table, columns, indexes, createStatement,
@@ -49,6 +48,17 @@ export async function readTableDefinition(session: Session, schema: string, tabl
     rowsEstimated: Number(facts["row_count"] ?? 0),
     rowBytesEstimated: Number(facts["row_bytes"] ?? 0),
   };
+}
+
+/** SHOW CREATE TABLE's statement as it stands in a definition; null for a view. @throws DroverError STATEMENT_REFUSED (1146) when there is nothing of that name */
+export async function readCreateStatement(session: Session, schema: string, table: string): Promise<string | null> {
+  await session.run(SHOW_ALL);
+  return await showCreate(session, schema, table);
+}
+
+async function showCreate(session: Session, schema: string, table: string): Promise<string | null> {
+  const [create] = await session.rows(sql`SHOW CREATE TABLE ${qualified(schema, table)}`);
+  return create?.["Create Table"] ?? null;
 }
 
 function columnOf(row: TextRecord): ColumnDefinition {

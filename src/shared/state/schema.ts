@@ -9,7 +9,7 @@ import { DroverError } from "../errors.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session } from "../mysql/session.js";
 
-const STATE_VERSION = 4;
+const STATE_VERSION = 5;
 
 const ID = "VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL";
 const TEXT = "LONGTEXT CHARACTER SET utf8mb4";
@@ -48,6 +48,7 @@ function tableStatements(schema: ByteSql): ByteSql[] {
       planned BOOL NOT NULL DEFAULT 0,
       planned_to LONGBLOB NULL,
       last_key LONGBLOB NULL,
+      no_key_mark ${TEXT} NULL,
       deferred_indexes ${TEXT} NOT NULL,
       overlay BOOL NOT NULL DEFAULT 0,
       generation INT NOT NULL DEFAULT 0,
@@ -95,6 +96,7 @@ function tableStatements(schema: ByteSql): ByteSql[] {
       fingerprint CHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
       created BOOL NOT NULL DEFAULT 0,
       adopted BOOL NOT NULL DEFAULT 0,
+      replaced ${TEXT} NULL,
       created_at ${TIME} NOT NULL,
       PRIMARY KEY (migration, kind, target_schema, name)`),
     create("cutovers", `

@@ -1,4 +1,5 @@
 /** The tables of a migration: what they look like on the source, where they go, how far the copy is. */
+import type { NoKeyProgress } from "../backlog/no-key-progress.js";
 import type { TableDefinition, TableName } from "../columns/table-definition.js";
 import { DroverError } from "../errors.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
@@ -22,6 +23,8 @@ export interface MigrationTable {
   plannedTo: Buffer | null;
   /** The largest key when planning began: rows beyond it come by the binlog. */
   lastKey: Buffer | null;
+  /** Of a table without a key; see `backlog/no-key-progress.ts`. */
+  noKeyMark: NoKeyProgress | null;
   /** Index clauses (`ADD …`) to build after the rows. */
   deferredIndexes: string[];
   /** The target table may hold rows already (`existingTarget: resume`): a chunk first deletes its range. */
@@ -40,7 +43,7 @@ export interface TableProgress extends Pick<MigrationTable, "number" | "source" 
 }
 
 const COLUMNS = `number, source_schema, source_table, target_schema, target_table, where_filter, definition, start_position, phase, planned,
-  ${hexOf("planned_to")}, ${hexOf("last_key")}, deferred_indexes, overlay, generation, copied_position, rows_estimated` as ByteSql;
+  ${hexOf("planned_to")}, ${hexOf("last_key")}, no_key_mark, deferred_indexes, overlay, generation, copied_position, rows_estimated` as ByteSql;
 
 export class TableStore {
   private readonly table: ByteSql;
@@ -52,9 +55,9 @@ export class TableStore {
   /** Records a table, or records it anew when it starts over. */
   async put(session: Session, migration: string, t: MigrationTable): Promise<void> {
     await session.run(sql`REPLACE INTO ${this.table} (migration, number, source_schema, source_table, target_schema, target_table, where_filter,
-        definition, start_position, phase, planned, planned_to, last_key, deferred_indexes, overlay, generation, copied_position, rows_estimated)
+        definition, start_position, phase, planned, planned_to, last_key, no_key_mark, deferred_indexes, overlay, generation, copied_position, rows_estimated)
       VALUES (${id(migration)}, ${t.number}, ${text(t.source.schema)}, ${text(t.source.table)}, ${text(t.target.schema)}, ${text(t.target.table)}, ${text(t.where)},
-        ${json(t.definition)}, ${text(t.startPosition)}, ${id(t.phase)}, ${t.planned ? 1 : 0}, ${blob(t.plannedTo)}, ${blob(t.lastKey)}, ${json(t.deferredIndexes)},
+        ${json(t.definition)}, ${text(t.startPosition)}, ${id(t.phase)}, ${t.planned ? 1 : 0}, ${blob(t.plannedTo)}, ${blob(t.lastKey)}, ${t.noKeyMark === null ? text(null) : json(t.noKeyMark)}, ${json(t.deferredIndexes)},
         ${t.overlay ? 1 : 0}, ${t.generation}, ${text(t.copiedPosition)}, ${t.rowsEstimated})`);
   }
 
@@ -87,10 +90,13 @@ export class TableStore {
       WHERE migration=${id(migration)} AND number=${table.number} AND generation=${table.generation} AND planned=1 AND phase='copying'`);
   }
 
-  /** Its rows and indexes are there. @param position a position of the source behind all chunk reads */
-  async setCopied(session: Session, migration: string, table: Pick<MigrationTable, "number" | "generation">, position: string): Promise<void> {
-    await session.run(sql`UPDATE ${this.table} SET phase='copied', copied_position=${text(position)}
-      WHERE migration=${id(migration)} AND number=${table.number} AND generation=${table.generation} AND planned=1 AND phase IN ('copying','indexing')`);
+  /** Their rows and indexes are there. One statement for all of a generation: of thousands of tables each commit counts. @param position a position of the source behind all chunk reads */
+  async setCopied(session: Session, migration: string, tables: readonly Pick<MigrationTable, "number" | "generation">[], position: string): Promise<void> {
+    for (const generation of new Set(tables.map((table) => table.generation))) {
+      const numbers = tables.filter((table) => table.generation === generation).map((table) => table.number).join(",") as ByteSql;
+      await session.run(sql`UPDATE ${this.table} SET phase='copied', copied_position=${text(position)}
+        WHERE migration=${id(migration)} AND number IN (${numbers}) AND generation=${generation} AND planned=1 AND phase IN ('copying','indexing')`);
+    }
   }
 
   /** Target tables that other migrations write, or may write again: by `schema.table`, the migration's id. */
@@ -108,7 +114,7 @@ export class TableStore {
 
   /** A table starts over: what is known of it is void until its target is created anew. */
   async startOver(session: Session, migration: string, number: number): Promise<void> {
-    await session.run(sql`UPDATE ${this.table} SET phase='pending', planned=0, planned_to=NULL, last_key=NULL, deferred_indexes='[]', overlay=0, copied_position=NULL, generation=generation+1
+    await session.run(sql`UPDATE ${this.table} SET phase='pending', planned=0, planned_to=NULL, last_key=NULL, no_key_mark=NULL, deferred_indexes='[]', overlay=0, copied_position=NULL, generation=generation+1
       WHERE migration=${id(migration)} AND number=${number}`);
   }
 
@@ -117,9 +123,8 @@ export class TableStore {
     await session.run(sql`UPDATE ${this.table} SET start_position=${text(position)} WHERE migration=${id(migration)} AND number=${number}`);
   }
 
-  /** See `backlog/no-key-mark.ts`. */
-  async setLastKey(session: Session, migration: string, number: number, lastKey: Buffer): Promise<void> {
-    await session.run(sql`UPDATE ${this.table} SET last_key=${blob(lastKey)} WHERE migration=${id(migration)} AND number=${number}`);
+  async setNoKeyMark(session: Session, migration: string, number: number, mark: NoKeyProgress): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET no_key_mark=${json(mark)} WHERE migration=${id(migration)} AND number=${number}`);
   }
 
   async remove(session: Session, migration: string, number: number): Promise<void> {
@@ -159,6 +164,7 @@ function tableOf(row: TextRecord): MigrationTable {
     startPosition: textOf(row, "start_position"),
     plannedTo: blobOf(row, "planned_to"),
     lastKey: blobOf(row, "last_key"),
+    noKeyMark: row["no_key_mark"] == null ? null : (JSON.parse(row["no_key_mark"]) as NoKeyProgress),
     deferredIndexes: JSON.parse(textOf(row, "deferred_indexes")) as string[],
     overlay: row["overlay"] === "1",
     copiedPosition: row["copied_position"] ?? null,

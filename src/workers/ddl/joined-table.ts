@@ -29,7 +29,7 @@ export async function addTable(state: State, session: Session, migration: string
     number: JOINED_NUMBERS + (epoch % EPOCHS),
     ...table.selected,
     definition: table.definition, startPosition: table.startPosition, phase: table.phase, planned: table.phase === "copied",
-    plannedTo: null, lastKey: null, deferredIndexes: [], overlay: false, generation: 0, copiedPosition: null, rowsEstimated: table.definition.rowsEstimated,
+    plannedTo: null, lastKey: null, noKeyMark: null, deferredIndexes: [], overlay: false, generation: 0, copiedPosition: null, rowsEstimated: table.definition.rowsEstimated,
   };
   await state.tables.put(session, migration, added);
   return added;

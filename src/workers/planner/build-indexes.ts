@@ -41,7 +41,7 @@ export async function buildIndexes(context: EngineContext, ref: MigrationRef, nu
   await connections.use(ref.target, "target", signal, (session) => raiseCounters(session, counters));
   // All chunks are done. DDL up to here may have come before some of their reads.
   const position = await connections.use(spec.source, "source", signal, executedPosition);
-  await connections.use(ref.target, "target", signal, (session) => state.tables.setCopied(session, ref.migration, table, position));
+  await connections.use(ref.target, "target", signal, (session) => state.tables.setCopied(session, ref.migration, [table], position));
 }
 
 async function build(context: EngineContext, ref: MigrationRef, table: MigrationTable, signal: AbortSignal): Promise<void> {

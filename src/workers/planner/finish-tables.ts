@@ -26,7 +26,7 @@ export async function finishTables(context: EngineContext, ref: MigrationRef, so
   return await connections.use(ref.target, "target", signal, async (session) => {
     const behind = new Set((await countersBehind(session, seen.counters)).map(({ target }) => target));
     const finished = tables.filter((table) => !behind.has(table.target));
-    for (const table of finished) await state.tables.setCopied(session, ref.migration, table, seen.position);
+    await state.tables.setCopied(session, ref.migration, finished, seen.position);
     return new Set(finished.map((table) => table.number));
   });
 }

@@ -64,7 +64,7 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
       number: i + 1, source: name, target, where, definition,
       // With mode `follow` the rows are there already, as of the start position.
       startPosition: spec.mode === "follow" ? start : startPosition,
-      phase: "pending", planned: false, plannedTo: null, lastKey: null, deferredIndexes: [], overlay: false, generation: 0, copiedPosition: null,
+      phase: "pending", planned: false, plannedTo: null, lastKey: null, noKeyMark: null, deferredIndexes: [], overlay: false, generation: 0, copiedPosition: null,
       rowsEstimated: definition.rowsEstimated,
     };
   });
@@ -127,40 +127,44 @@ async function createTargets(context: EngineContext, ref: MigrationRef, { spec }
   const { connections, state } = context;
   await withDdlLock(context, ref, signal, async (session) => {
     const schemas = new Set<string>();
+    const created: MigrationTable[] = [];
     for (const number of numbers) {
       const { phase } = await state.migrations.require(session, ref.migration);
       const table = await state.tables.require(session, ref.migration, number);
       // Paused, stopped or removed while it was being planned: nothing may be created or dropped any more.
-      if (phase !== "planning") return;
+      if (phase !== "planning") break;
       if (table.phase !== "pending") continue;
       const schema = JSON.stringify([table.source.schema, table.target.schema]);
       if (!schemas.has(schema)) await connections.use(spec.source, "source", signal, (source) => ensureTargetSchema(source, session, table.source.schema, table.target.schema));
       schemas.add(schema);
-      await createTarget(context, ref, spec, session, table, signal);
+      created.push(await createTarget(context, ref, spec, session, table, signal));
     }
+    // All at once, for a commit costs as much as a small table. What is not recorded is empty yet, and is found so or created anew.
+    await recordCreated(context, ref, created, signal);
   });
 }
 
-async function createTarget(context: EngineContext, ref: MigrationRef, spec: MigrationSpec, session: Session, table: MigrationTable, signal: AbortSignal): Promise<void> {
-  const record = (change: Partial<MigrationTable>) => recordCreated(context, ref, { ...table, ...change }, signal);
+/** @returns the table as it is to be recorded */
+async function createTarget(context: EngineContext, ref: MigrationRef, spec: MigrationSpec, session: Session, table: MigrationTable, signal: AbortSignal): Promise<MigrationTable> {
   const present = await readTableDefinition(session, table.target.schema, table.target.table);
   if (spec.mode === "follow") {
     // The target's table is as of the start position, its shape too; the source's may have been altered since.
     if (present === null)
       throw new DroverError("PREFLIGHT_FAILED", `the target table ${table.target.schema}.${table.target.table} does not exist`, { cure: "mode follow needs the tables as of the start position; copy them first" });
-    return await record({ definition: { ...present, ...table.source }, phase: "copied", planned: true });
+    return { ...table, definition: { ...present, ...table.source }, phase: "copied", planned: true };
   }
   if (spec.options.existingTarget !== "replace") requireSameShape(table, present);
-  const prepared = await prepareTarget(session, table, present, spec.options.existingTarget, (deferredIndexes) => record({ deferredIndexes }));
-  await record({ ...prepared, phase: "planning" });
+  const prepared = await prepareTarget(session, table, present, spec.options.existingTarget, (deferredIndexes) => recordCreated(context, ref, [{ ...table, deferredIndexes }], signal));
+  return { ...table, ...prepared, phase: "planning" };
 }
 
 /** Under the fence's lock: a migration that was removed meanwhile must not come back by a row of its tables. */
-async function recordCreated(context: EngineContext, ref: MigrationRef, table: MigrationTable, signal: AbortSignal): Promise<void> {
+async function recordCreated(context: EngineContext, ref: MigrationRef, tables: readonly MigrationTable[], signal: AbortSignal): Promise<void> {
   const { connections, state } = context;
+  if (tables.length === 0) return;
   await connections.transaction(ref.target, "target", signal, async (session) => {
     await state.fence.require(session, ref.migration, "update");
-    await state.tables.put(session, ref.migration, table);
+    for (const table of tables) await state.tables.put(session, ref.migration, table);
   });
 }
 

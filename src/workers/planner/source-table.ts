@@ -1,5 +1,5 @@
 /** Reads a table's definition together with its start position (design §4, step 1). */
-import { readTableDefinition } from "../../shared/columns/read-table.js";
+import { readCreateStatement, readTableDefinition } from "../../shared/columns/read-table.js";
 import type { TableDefinition, TableName } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
 import { executedPosition } from "../../shared/mysql/position.js";
@@ -14,28 +14,29 @@ export interface SourceTable {
 const TRIES = 10;
 
 /**
- * The definition is read before and after the position: when both readings agree, no DDL of this table came between, and
- * the position is one at which the table had this shape.
+ * SHOW CREATE is read before and after the position, and before and after the rest of the definition: when both readings agree, no
+ * DDL of this table came between, and the position is one at which the table had this shape.
  * @throws DroverError STATEMENT_REFUSED when there is no such table, SERVER_BUSY when its shape does not stand still
  */
 export async function readSourceTable(session: Session, name: TableName): Promise<SourceTable> {
-  let before = await requireDefinition(session, name);
+  let before = await readCreateStatement(session, name.schema, name.table);
   for (let i = 0; i < TRIES; i++) {
     const startPosition = await executedPosition(session);
-    const after = await requireDefinition(session, name);
-    if (sameDefinition(before, after)) return { definition: after, startPosition };
-    before = after;
+    const definition = await requireDefinition(session, name);
+    if (before !== null && sameStatement(before, definition.createStatement)) return { definition, startPosition };
+    before = definition.createStatement;
   }
   throw new DroverError("SERVER_BUSY", `${name.schema}.${name.table} is being altered again and again`);
 }
 
 /** Whether two readings show the same shape; statistics and the AUTO_INCREMENT counter do not count. */
 export function sameDefinition(a: TableDefinition, b: TableDefinition): boolean {
-  return shape(a) === shape(b);
+  return sameStatement(a.createStatement, b.createStatement);
 }
 
-function shape(definition: TableDefinition): string {
-  return definition.createStatement.replace(/ AUTO_INCREMENT=\d+/, "");
+function sameStatement(a: string, b: string): boolean {
+  const shape = (statement: string) => statement.replace(/ AUTO_INCREMENT=\d+/, "");
+  return shape(a) === shape(b);
 }
 
 async function requireDefinition(session: Session, name: TableName): Promise<TableDefinition> {

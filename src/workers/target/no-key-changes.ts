@@ -9,7 +9,6 @@
  * A row that is not there stops the migration: somebody else has written to the target.
  */
 import { writtenAs } from "../../shared/columns/create-dialect.js";
-import { NO_KEY_MARK } from "../../shared/backlog/no-key-mark.js";
 import type { TransactionChanges } from "../../shared/backlog/batch.js";
 import { columnType } from "../../shared/columns/column-types.js";
 import { ReplaceWriter } from "../../shared/columns/replace-writer.js";
@@ -35,7 +34,7 @@ export async function applyNoKeyChanges(state: State, session: Session, migratio
   const table = await state.tables.require(session, migration, number);
   if (!(await isCopied(state, session, migration, table))) return;
   const start = Position.parse(table.startPosition);
-  const mark = NO_KEY_MARK.read(table.lastKey);
+  const mark = table.noKeyMark;
   const writer = new RowWriter(session, table);
   for (const { gtid, first, rows } of transactions) {
     if (start.contains(gtid)) continue;
@@ -51,7 +50,7 @@ export async function applyNoKeyChanges(state: State, session: Session, migratio
   if (!part || last === undefined) return;
   // Read again from its beginning, a transaction passes what it had applied before.
   const applied = Math.max(last.first + last.rows.length, mark?.gtid === last.gtid ? mark.applied : 0);
-  await state.tables.setLastKey(session, migration, number, NO_KEY_MARK.write({ gtid: last.gtid, applied }));
+  await state.tables.setNoKeyMark(session, migration, number, { gtid: last.gtid, applied });
 }
 
 /** Its only chunk is done; or its rows came otherwise (`mode: follow`, a table created during the follow). */

@@ -13,7 +13,7 @@ const UUID = "3e11fa47-71ca-11e1-9e33-c80aa9429562";
 function table(name: string, seen = false): MigrationTable {
   return {
     number: 1, source: { schema: "shop", table: name }, target: { schema: "shop", table: name }, where: null, startPosition: seen ? `${UUID}:1-100` : `${UUID}:1-5`, phase: "copied", planned: true,
-    plannedTo: null, lastKey: null, deferredIndexes: [], overlay: false, generation: 0, copiedPosition: null, rowsEstimated: 0,
+    plannedTo: null, lastKey: null, noKeyMark: null, deferredIndexes: [], overlay: false, generation: 0, copiedPosition: null, rowsEstimated: 0,
     definition: { schema: "shop", table: name, engine: "InnoDB", columns: [], indexes: [], key: null, createStatement: "", rowsEstimated: 0, rowBytesEstimated: 0 },
   };
 }
