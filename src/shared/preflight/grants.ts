@@ -27,6 +27,8 @@ export interface GrantUsers {
   targetAccount?: string;
   /** Servers on which `partial_revokes` is ON: there `_` in a schema's name must not be escaped. */
   literalSchemaNames?: { source: boolean; target: boolean };
+  /** Servers that are MariaDB: what carries objects has other names there. */
+  mariaDb?: { source: boolean; target: boolean };
 }
 
 export interface GrantStatements {
@@ -39,7 +41,7 @@ export interface GrantStatements {
  * tables of tomorrow match too; a table called by name alone.
  */
 export function leastPrivilegeGrants(spec: MigrationSpec, tables: readonly SelectedTable[], stateSchema: string, users: GrantUsers = {}): GrantStatements {
-  const { sourceAccount = "'drover'@'%'", targetAccount = "'drover'@'%'", literalSchemaNames = { source: false, target: false } } = users;
+  const { sourceAccount = "'drover'@'%'", targetAccount = "'drover'@'%'", literalSchemaNames = { source: false, target: false }, mariaDb = { source: false, target: false } } = users;
   const source = spec.mode === "copy" ? [] : [grantGlobal(SOURCE_GLOBAL, sourceAccount)];
   const patterns = new Set(spec.tables.filter((selection) => selection.kind === "pattern").map((selection) => selection.schema));
   for (const schema of patterns) source.push(grantOnSchema(SOURCE_TABLE, schema, sourceAccount, literalSchemaNames.source));
@@ -51,10 +53,10 @@ export function leastPrivilegeGrants(spec: MigrationSpec, tables: readonly Selec
   const needs = spec.objects.map((kind) => OBJECT_GRANTS[kind]);
   const ofSource = [...new Set(needs.flatMap((need) => need.source))].filter((privilege) => privilege !== "SELECT");
   const ofTarget = [...TARGET_SCHEMA, ...new Set(needs.flatMap((need) => need.target))];
-  if (spec.objects.includes("routines")) source.push(grantGlobal(["SHOW_ROUTINE"], sourceAccount));
+  if (spec.objects.includes("routines")) source.push(grantGlobal([mariaDb.source ? "SELECT" : "SHOW_ROUTINE"], sourceAccount));
   if (ofSource.length > 0) for (const schema of new Set(spec.tables.map((selection) => selection.schema))) source.push(grantOnSchema(ofSource, schema, sourceAccount, literalSchemaNames.source));
   const target = [...schemas].map((schema) => grantOnSchema(ofTarget, schema, targetAccount, literalSchemaNames.target));
-  if (spec.objects.length > 0 && spec.options.definer !== "current") target.push(grantGlobal(["SET_ANY_DEFINER"], targetAccount));
+  if (spec.objects.length > 0 && spec.options.definer !== "current") target.push(grantGlobal([mariaDb.target ? "SET USER" : "SET_ANY_DEFINER"], targetAccount));
   target.push(grantOnSchema(STATE_SCHEMA, stateSchema, targetAccount, literalSchemaNames.target));
   return { source, target };
 }

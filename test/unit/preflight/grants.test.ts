@@ -4,6 +4,12 @@ import { leastPrivilegeGrants } from "../../../src/shared/preflight/grants.js";
 
 const spec = (mode: string, tables: unknown[]) => parseMigrationSpec({ id: "m", source: "SRC", target: "DST", mode, tables });
 
+it("carries objects on MariaDB by the privileges that it has", () => {
+  const routines = parseMigrationSpec({ id: "m", source: "SRC", target: "DST", tables: [{ schema: "shop" }], objects: ["routines"] });
+  const { source, target } = leastPrivilegeGrants(routines, [], "drover", { mariaDb: { source: true, target: true } });
+  expect([...source, ...target].filter((grant) => grant.includes("*.*"))).toEqual([expect.stringContaining("REPLICATION SLAVE"), "GRANT SELECT ON *.* TO 'drover'@'%';", "GRANT SET USER ON *.* TO 'drover'@'%';"]);
+});
+
 it("grants a pattern's schema as a whole and a named table alone, each once", () => {
   const { source, target } = leastPrivilegeGrants(spec("copy+follow", [{ schema: "my_shop" }, { schema: "crm", table: "cu`st", targetSchema: "crm2" }, { schema: "crm", table: "größe", targetSchema: "crm2" }]), [], "drover");
   expect(source).toEqual([

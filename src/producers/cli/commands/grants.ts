@@ -12,6 +12,7 @@ interface Options {
   user: string;
   schema?: string[];
   partialRevokes?: boolean;
+  mariadb?: boolean;
 }
 
 /** Not in quotes: a statement that was not filled in must fail, instead of making a user with a known password. */
@@ -23,7 +24,7 @@ export function addGrantsCommand(program: Command, cli: Cli): void {
     .command("grants")
     .summary("print the least-privilege statements for Drover's users")
     .description(
-      "Prints the statements that create Drover's users with the least privileges: for the tables of a spec, or of whole schemas. Asks no server; MySQL 5.7 to 9 and MariaDB take the same ones.\nPut a password in the place of <password>, in quotes.",
+      "Prints the statements that create Drover's users with the least privileges: for the tables of a spec, or of whole schemas. Asks no server; MySQL 5.7 to 9 and MariaDB take the same ones, but for those that carry objects (--mariadb).\nPut a password in the place of <password>, in quotes.",
     )
     .argument("[spec]", "file of YAML or JSON, - for stdin")
     .option("--source", "only those for the source")
@@ -31,14 +32,16 @@ export function addGrantsCommand(program: Command, cli: Cli): void {
     .option("--user <user>", "the account, as user or user@host", accountArgument, "'drover'@'%'")
     .option("--schema <names>", "without a spec: these schemas, under the same name on both sides", listArgument)
     .option("--partial-revokes", "the server has partial_revokes=ON (MySQL 8.0.16 and newer): names of schemas are no patterns there")
+    .option("--mariadb", "the server is MariaDB; with --source or --target where only one of them is")
     .option("--json", "print one JSON document")
     .addHelpText("after", "\nExamples:\n  drover grants shop.yaml\n  drover grants --source --user mover@10.0.0.% shop.yaml\n  drover grants --target --schema shop,crm")
     .action(
       action(cli, async (run, path: string | undefined, options: Options) => {
         const spec = path === undefined ? specOf(options.schema ?? [PLACEHOLDER]) : parseMigrationSpec(await readSpec(path, run.terminal.stdin));
         const literal = options.partialRevokes === true;
+        const mariaDb = options.mariadb === true;
         const grants = leastPrivilegeGrants(spec, [], run.config().stateSchema, {
-          sourceAccount: options.user, targetAccount: options.user, literalSchemaNames: { source: literal, target: literal },
+          sourceAccount: options.user, targetAccount: options.user, literalSchemaNames: { source: literal, target: literal }, mariaDb: { source: mariaDb, target: mariaDb },
         });
         const create = `CREATE USER ${options.user} IDENTIFIED BY ${PASSWORD};`;
         const both = options.source === options.target;
