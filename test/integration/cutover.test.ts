@@ -263,6 +263,62 @@ it("an error behind the stop: triggers are dropped again, the migration streams 
   }
 }, 90_000);
 
+it("what a carried trigger took the place of is there again when the cut-over is taken back", async () => {
+  let fails = true;
+  let onUndo = async (): Promise<void> => undefined;
+  await using scene = await FaultScene.open(urls, `${TABLES}${TRIGGER} CREATE TRIGGER same BEFORE INSERT ON t FOR EACH ROW SET @seen = 1;`);
+  const { schema } = scene;
+  await scene.sql("target", `CREATE DATABASE IF NOT EXISTS ${schema}; CREATE TABLE ${schema}.other (id INT PRIMARY KEY); SET SESSION sql_mode='NO_BACKSLASH_ESCAPES', character_set_client=latin1, collation_connection=latin1_german1_ci;
+    CREATE DEFINER='nobody'@'nowhere' TRIGGER ${schema}.tr BEFORE UPDATE ON ${schema}.other FOR EACH ROW SET @other = 'a\\'`);
+  // The same name and text, but of another table: it is another one.
+  await scene.sql("target", `CREATE TRIGGER ${schema}.same BEFORE INSERT ON ${schema}.other FOR EACH ROW SET @seen = 1; SET SESSION sql_mode=DEFAULT; SET NAMES utf8mb4`);
+  const shown = async () => [...(await scene.sql("target", `SHOW CREATE TRIGGER ${schema}.tr`)), ...(await scene.sql("target", `SHOW CREATE TRIGGER ${schema}.same`))].map((row) => ({ ...row, Created: null }));
+  const before = await shown();
+  await scene.worker({
+    at: async (point, detail) => {
+      if (fails && point === "cutover:step" && detail["step"] === "counters") throw new DroverError("STATEMENT_REFUSED", "planted");
+      if (point === "cutover:undo") await onUndo();
+    },
+  });
+  await scene.client.startMigration({ id: "m", source: "SRC", target: "DST", objects: ["triggers"], options: { definer: "current", existingTarget: "replace" }, tables: [{ schema }] });
+  await scene.phase("streaming");
+  expect(await scene.client.cutover("m")).toMatchObject({ state: "failed", notes: [], error: { message: expect.stringContaining("planted") } });
+  expect(await shown()).toEqual(before);
+  expect(await scene.state("SELECT COUNT(*) AS n FROM @state.objects")).toEqual([{ n: 0 }]);
+  await scene.sql("source", `INSERT INTO ${schema}.t (n) VALUES ('after')`);
+  await scene.applied();
+  // One that cannot be created again is told, and does not keep the migration from going on.
+  onUndo = async () => { await scene.sql("target", `DROP TABLE ${schema}.other`); };
+  const untold = await scene.client.cutover("m");
+  expect(untold).toMatchObject({ state: "failed", notes: [expect.stringContaining(`the trigger ${schema}.tr cannot be created`), expect.stringContaining(`the trigger ${schema}.same cannot be created`)] });
+  await scene.phase("streaming");
+  fails = false;
+  expect(await scene.client.cutover("m")).toMatchObject({ state: "completed", left: [] });
+  expect(await scene.sql("target", `SELECT TRIGGER_NAME AS name, EVENT_OBJECT_TABLE AS on_table FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA='${schema}' ORDER BY 1`)).toEqual([{ name: "same", on_table: "t" }, { name: "tr", on_table: "t" }]);
+}, 150_000);
+
+it("a diff ends with the cut-over, and in the old direction none begins or goes on behind it", async () => {
+  let reached = (): void => undefined;
+  let release = (): void => undefined;
+  const compared = new Promise<void>((resolve) => (reached = resolve));
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await using scene = await open(TABLES, [], { at: async (point) => { if (point === "diff:before-record") { reached(); await released; } } });
+  const { diffId } = await scene.client.startDiff("m", {});
+  await compared;
+  expect(await scene.client.cutover("m", { reverse: "back" })).toMatchObject({ state: "completed", notes: [`the diff ${diffId} was at work, and was stopped`], left: [] });
+  await scene.sql("target", `UPDATE ${scene.schema}.t SET n='changed'; INSERT INTO ${scene.schema}.log (what) VALUES ('new')`);
+  release();
+  await expect(scene.client.waitForDiff("m", diffId, { timeout: 30_000 })).rejects.toMatchObject({ code: "DIFF_FAILED", message: expect.stringContaining("migration m was cut over while the diff was at work") });
+  const refused = { code: "WRONG_PHASE", message: expect.stringContaining("was cut over"), cure: expect.stringContaining("drover diff start back") };
+  await expect(scene.client.startDiff("m")).rejects.toMatchObject(refused);
+  await expect(scene.client.resumeDiff("m", diffId)).rejects.toMatchObject(refused);
+  expect(await scene.client.showDiff("m", diffId)).toMatchObject({ state: "stopped", hasMismatch: false, lastError: { code: "ABORTED" } });
+  // The way back compares in the right sense.
+  await scene.client.waitFor("back", "streaming", { timeout: 40_000 });
+  const back = await scene.client.startDiff("back");
+  expect(await scene.client.waitForDiff("back", back.diffId, { timeout: 40_000 })).toMatchObject({ state: "completed", hasMismatch: false });
+}, 150_000);
+
 it("behind the point of no return what fails again and again is left to people, with its reason", async () => {
   await using scene = await open(TABLES, ["events"], { at: async (point, detail) => { if (point === "cutover:step" && detail["step"] === "events") throw new DroverError("CONNECTION_LOST", "the old source is off"); } });
   expect(await scene.client.cutover("m", { timeout: 5_000 })).toMatchObject({ state: "completed", notes: [], left: [expect.stringContaining("the old source is off")] });

@@ -1,4 +1,6 @@
 import { getEventListeners } from "node:events";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { linkedSignal, orAborted, sleep, underAny, within } from "../../src/shared/abort.js";
 import { signalUsers } from "../support/signal-users.js";
@@ -51,4 +53,20 @@ test("many may listen to a joint signal without a warning", async () => {
   await new Promise((resolve) => setImmediate(resolve));
   process.off("warning", onWarning);
   expect(warnings).toEqual([]);
+});
+
+test("no other way is taken in the sources; a command that ends may", () => {
+  const root = join(import.meta.dirname, "../../src");
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts") && !file.startsWith("producers/cli/"));
+  const code = (file: string) => readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\//g, "");
+  expect(files.length).toBeGreaterThan(100);
+  expect(files.filter((file) => /AbortSignal\.(?:any|timeout)\(/.test(code(file)))).toEqual([]);
+});
+
+test("a sleep that is woken ends at once, and leaves nothing", async () => {
+  const { signal } = new AbortController();
+  const began = Date.now();
+  await sleep(60_000, signal, (wake) => setImmediate(wake));
+  expect(Date.now() - began).toBeLessThan(30_000);
+  expect(signalUsers(signal)).toBe(0);
 });

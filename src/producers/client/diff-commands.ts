@@ -42,7 +42,7 @@ export class DiffCommands {
         named = report.diffId;
         options.onReport?.(report);
         if (report.state === "failed" || report.state === "stopped")
-          throw new DroverError("DIFF_FAILED", `diff ${report.diffId} of migration ${id} ${report.state === "stopped" ? "was stopped" : `failed: ${report.lastError?.message ?? "no reason is recorded"}`}`, { cure: `\`drover diff resume ${id} ${report.diffId}\` takes it up again` });
+          throw new DroverError("DIFF_FAILED", `diff ${report.diffId} of migration ${id} ${report.state === "stopped" ? "was stopped" : "failed"}${report.lastError === null ? "" : `: ${report.lastError.message}`}`, { cure: `\`drover diff resume ${id} ${report.diffId}\` takes it up again` });
         return report.state === "completed" ? report : undefined;
       });
     });

@@ -20,6 +20,8 @@ export interface PlannedObject {
   object: DatabaseObject;
   /** Its schema on the target; its name is the same. */
   schema: string;
+  /** Of a trigger: its table there. */
+  table: string | null;
   /** The statement that creates it there, with that schema as the session's default. */
   statement: ByteSql;
   /** Who it will run as; null for whoever creates it. */
@@ -110,7 +112,7 @@ function planned(object: DatabaseObject, text: ObjectText, scope: ObjectScope): 
     { at: table === null || isSame(table, object) ? null : text.tablePlace, by: table === null ? "" : qualified(table.schema, table.table) },
   ];
   const disabled = text.enablePlace === null ? null : (withReplacements(object.text, [...edits, { at: text.enablePlace, by: "DISABLE" }]) as ByteSql);
-  return { object, schema, definer, statement: withReplacements(object.text, edits) as ByteSql, disabled };
+  return { object, schema, table: table?.table ?? null, definer, statement: withReplacements(object.text, edits) as ByteSql, disabled };
 }
 
 function isSame(table: TableName, object: DatabaseObject): boolean {

@@ -1,5 +1,6 @@
 /** Takes a cut-over back: first the source's switches, for somebody waits to write there; then the target; then the migration streams on. May be done twice. */
 import { DroverError } from "../../shared/errors.js";
+import type { Session } from "../../shared/mysql/session.js";
 import type { Cutover, CutoverFacts } from "../../shared/state/cutovers.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { stopDiff } from "../diff/index.js";
@@ -22,8 +23,9 @@ export async function undoCutover(context: EngineContext, ref: MigrationRef, cut
   }
   if (facts.stopped) {
     // Before anything is applied again: triggers would act on it.
-    const kept = await dropCarried(context, ref, ["trigger", "event"], signal);
-    if (kept.length > 0) await record({ notes: [...facts.notes, ...kept.map((label) => `the ${label} was there before, and stays: it acts on what is applied`)] });
+    const isDue = async (session: Session) => (await state.cutovers.read(session, ref.migration))?.state === "undoing";
+    const notes = await dropCarried(context, ref, { kinds: ["trigger", "event"], isDue }, signal);
+    if (notes.length > 0) await record({ notes: [...facts.notes, ...notes] });
     await connections.transaction(ref.target, "target", signal, async (session) => {
       await state.fence.require(session, ref.migration, "update");
       if (await state.migrations.changePhase(session, ref.migration, ["paused"], "streaming")) await state.fence.bumpEpoch(session, ref.migration);

@@ -50,8 +50,15 @@ test("a character whose second byte is a backtick ends no name; a set that canno
 test("the same object: whatever the definer is when none was asked for, not with other settings", () => {
   const wanted = object("view", "CREATE ALGORITHM=UNDEFINED DEFINER=`a`@`%` SQL SECURITY DEFINER VIEW `v` AS select 1");
   const there = { ...wanted, text: wanted.text.replace("`a`", "`b`"), collation: "utf8mb4_bin" };
-  expect(sameObject(there, { object: wanted, definer: null })).toBe(true);
-  expect(sameObject(there, { object: wanted, definer: { user: "a", host: "%" } })).toBe(false);
-  expect(sameObject({ ...there, collation: "utf8mb4_general_ci" }, { object: wanted, definer: null })).toBe(false);
-  expect(sameObject(object("view", "x", { collation: "utf8_bin", sqlMode: "B,A" }), { object: object("view", "x", { collation: "utf8mb3_bin", sqlMode: "A,NO_AUTO_CREATE_USER,B" }), definer: null })).toBe(true);
+  expect(sameObject(there, { object: wanted, table: null, definer: null })).toBe(true);
+  expect(sameObject(there, { object: wanted, table: null, definer: { user: "a", host: "%" } })).toBe(false);
+  expect(sameObject({ ...there, collation: "utf8mb4_general_ci" }, { object: wanted, table: null, definer: null })).toBe(false);
+  expect(sameObject(object("view", "x", { collation: "utf8_bin", sqlMode: "B,A" }), { object: object("view", "x", { collation: "utf8mb3_bin", sqlMode: "A,NO_AUTO_CREATE_USER,B" }), table: null, definer: null })).toBe(true);
+});
+
+test("a trigger of another table is another one, whatever its name and text", () => {
+  const trigger = { ...object("trigger", "CREATE DEFINER=`a`@`%` TRIGGER `x` BEFORE INSERT ON `t` FOR EACH ROW SET @a = 1"), table: "t" };
+  const there = { ...trigger, text: trigger.text.replace("`t`", "`u`"), table: "u" };
+  expect(sameObject(there, { object: trigger, table: "u", definer: null })).toBe(true);
+  expect(sameObject(there, { object: trigger, table: "t", definer: null })).toBe(false);
 });
