@@ -272,7 +272,8 @@ it("what a carried trigger took the place of is there again when the cut-over is
     CREATE DEFINER='nobody'@'nowhere' TRIGGER ${schema}.tr BEFORE UPDATE ON ${schema}.other FOR EACH ROW SET @other = 'a\\'`);
   // The same name and text, but of another table: it is another one.
   await scene.sql("target", `CREATE TRIGGER ${schema}.same BEFORE INSERT ON ${schema}.other FOR EACH ROW SET @seen = 1; SET SESSION sql_mode=DEFAULT; SET NAMES utf8mb4`);
-  const shown = async () => [...(await scene.sql("target", `SHOW CREATE TRIGGER ${schema}.tr`)), ...(await scene.sql("target", `SHOW CREATE TRIGGER ${schema}.same`))].map((row) => ({ ...row, Created: null }));
+  const shown = async () => [...(await scene.sql("target", `SHOW CREATE TRIGGER ${schema}.tr`)), ...(await scene.sql("target", `SHOW CREATE TRIGGER ${schema}.same`))]
+    .map((row) => ({ ...row, Created: null, "SQL Original Statement": String((row as Record<string, unknown>)["SQL Original Statement"]).replace(/;$/, "") }));
   const before = await shown();
   await scene.worker({
     at: async (point, detail) => {
