@@ -291,7 +291,7 @@ it("what a carried trigger took the place of is there again when the cut-over is
   // One that cannot be created again is told, and does not keep the migration from going on.
   onUndo = async () => { await scene.sql("target", `DROP TABLE ${schema}.other`); };
   const untold = await scene.client.cutover("m");
-  expect(untold).toMatchObject({ state: "failed", notes: [expect.stringContaining(`the trigger ${schema}.tr cannot be created`), expect.stringContaining(`the trigger ${schema}.same cannot be created`)] });
+  expect(untold).toMatchObject({ state: "failed", notes: ["same", "tr"].map((name) => expect.stringContaining(`the trigger ${schema}.${name} cannot be created`) as string) });
   await scene.phase("streaming");
   fails = false;
   expect(await scene.client.cutover("m")).toMatchObject({ state: "completed", left: [] });
