@@ -38,7 +38,7 @@ const OUTPUTS: Record<string, z.ZodType> = {
   }),
   grants: z.object({ source: z.array(z.string()).optional(), target: z.array(z.string()).optional() }),
   board: z.object({ url: z.string() }),
-  "diff-delete": z.object({ id: z.string(), diffId: z.string() }),
+  "diff-delete": diffReport,
   "diff-start": z.object({ diffId: z.string() }),
   error: z.object({ error: encodedError }),
 };

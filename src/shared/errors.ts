@@ -27,6 +27,8 @@ export const ERROR_KINDS = {
   PREFLIGHT_FAILED: "config",
   /** The same id is in use by a migration with another spec. */
   MIGRATION_CONFLICT: "config",
+  /** The same id is in use by a diff with other options. */
+  DIFF_CONFLICT: "config",
   /** No migration or diff of that id is known on any configured server. */
   NOT_FOUND: "config",
   /** The state schema was written by another version of Drover. */

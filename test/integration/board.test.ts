@@ -33,6 +33,8 @@ test("progress, health, and Bull Board with all five queues; jobs show no secret
     const { queues } = JSON.parse(listing) as { queues: { name: string }[] };
     expect(queues.map((queue) => queue.name).sort()).toEqual(["apply", "control", "copy", "diff", "tail"]);
     expect(listing).toContain("shop");
+    const schema = await (await get("/queues/api/queues/control/job-data-schema")).json();
+    expect(schema).toMatchObject({ anyOf: expect.arrayContaining([expect.objectContaining({ title: "start", required: ["spec"] })]) });
     for (const secret of [ctx.source.password, ctx.target.password]) expect(listing).not.toContain(secret);
   } finally {
     await board.close();

@@ -128,7 +128,7 @@ test("the life of a migration", { timeout: 300_000 }, async () => {
     expect(await ctx.target.query(`SELECT total FROM ${ctx.schema}.orders WHERE id = 7`)).toEqual([{ total: "0.88" }]);
     await refused("WRONG_PHASE", ["diff", "stop", "life", different.diffId]);
     await refused("WRONG_PHASE", ["diff", "resume", "life", different.diffId]);
-    await json("diff-delete", ["diff", "delete", "life", diffId]);
+    expect((await json<DiffReport>("diff", ["diff", "delete", "life", diffId])).document).toMatchObject({ diffId, state: "completed" });
     await refused("NOT_FOUND", ["diff", "show", "life", diffId]);
 
     await using board = new DroverService(["board", "--port", "0", "--json"], { env });

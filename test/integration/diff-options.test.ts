@@ -176,7 +176,7 @@ describe("a schedule of diffs", () => {
       expect((await client.showDiff("m")).diffId).toBe(last.diffId);
       // `last` is the newest, in every command.
       expect(await client.repairDiff("m", "last", { timeout: 30_000 })).toMatchObject({ diffId: last.diffId, repaired: 1 });
-      expect(await client.deleteDiff("m", "last")).toEqual({ id: "m", diffId: last.diffId });
+      expect(await client.deleteDiff("m", "last")).toMatchObject({ id: "m", diffId: last.diffId, state: "completed" });
       await expect(client.stopDiff("m", last.diffId)).rejects.toMatchObject({ code: "NOT_FOUND" });
     } finally {
       await client.close();

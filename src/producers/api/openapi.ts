@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { z } from "zod";
 import { cutoverReport } from "../../shared/contracts/cutover.js";
-import { diffOptions, diffReport, repairReport } from "../../shared/contracts/diff.js";
+import { diffOptions, diffReport, diffSchedule, repairReport } from "../../shared/contracts/diff.js";
+import { startDiffRequest } from "../../shared/contracts/http.js";
 import { finding, problemDocument } from "../../shared/contracts/problem.js";
 import { migrationSpec } from "../../shared/contracts/spec.js";
 import { migrationStatus } from "../../shared/contracts/status.js";
@@ -12,7 +13,7 @@ import type { Operation } from "./operation.js";
 /** Contracts that have a name in the document; programs that are generated from it get a type for each. */
 const NAMED = new Map<z.ZodType, string>([
   [migrationSpec, "MigrationSpec"], [migrationStatus, "MigrationStatus"],
-  [diffOptions, "DiffOptions"], [diffReport, "DiffReport"], [repairReport, "RepairReport"], [cutoverReport, "CutoverReport"],
+  [diffOptions, "DiffOptions"], [startDiffRequest, "DiffRequest"], [diffSchedule, "DiffSchedule"], [diffReport, "DiffReport"], [repairReport, "RepairReport"], [cutoverReport, "CutoverReport"],
   [finding, "Finding"], [problemDocument, "Problem"],
 ]);
 

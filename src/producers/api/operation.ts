@@ -20,7 +20,7 @@ export interface Answer {
 export interface Operation {
   /** In the document, where programs that are generated from it take a function's name. */
   id: string;
-  method: "GET" | "POST" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "DELETE";
   /** Behind `/api/v1`, with `{name}` for a parameter. */
   path: string;
   summary: string;

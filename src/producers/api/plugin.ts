@@ -4,12 +4,13 @@ import type { DroverClient } from "../client/drover-client.js";
 import { openApiDocument } from "./openapi.js";
 import type { Operation } from "./operation.js";
 import { cutoverOperations } from "./operations/cutover.js";
+import { diffScheduleOperations } from "./operations/diff-schedules.js";
 import { diffOperations } from "./operations/diffs.js";
 import { migrationOperations } from "./operations/migrations.js";
 import { refusal, sendProblem } from "./problem.js";
 
 const BASE = "/api/v1";
-const OPERATIONS: readonly Operation[] = [...migrationOperations, ...diffOperations, ...cutoverOperations];
+const OPERATIONS: readonly Operation[] = [...migrationOperations, ...diffOperations, ...diffScheduleOperations, ...cutoverOperations];
 
 /** Each of these looks at the servers several times a second. */
 const WAITS_AT_ONCE = 32;

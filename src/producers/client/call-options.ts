@@ -24,6 +24,17 @@ export interface StartResult {
   warnings: Finding[];
 }
 
+export interface StartDiffOptions extends AnswerOptions {
+  /** The same id with the same options is the same diff, so a start whose answer was lost may be repeated; default: a new id. */
+  diffId?: string | undefined;
+}
+
+export interface StartDiffResult {
+  diffId: string;
+  /** The state of the diff when it was there already with the same options: nothing was changed. Null for a new one. */
+  known: DiffState | null;
+}
+
 export interface WaitOptions extends CallOptions {
   /** Milliseconds; without it the wait has no end. */
   timeout?: number | undefined;

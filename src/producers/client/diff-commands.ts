@@ -1,11 +1,12 @@
 /** Diffs, their repairs and their schedules, as `DroverClient` commands and shows them. */
-import { diffOptions, diffScheduleSettings, type DiffOptionsInput, type DiffReport, type DiffSchedule, type DiffScheduleInput } from "../../shared/contracts/diff.js";
+import { z } from "zod";
+import { DIFF_STATES, diffOptions, diffScheduleSettings, newDiffId, type DiffOptionsInput, type DiffReport, type DiffSchedule, type DiffScheduleInput } from "../../shared/contracts/diff.js";
 import { parseContract } from "../../shared/contracts/spec.js";
 import { DroverError } from "../../shared/errors.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
-import type { CallOptions, ListDiffsOptions, RepairOptions, ShowDiffOptions, WaitForDiffOptions } from "./call-options.js";
+import type { CallOptions, ListDiffsOptions, RepairOptions, ShowDiffOptions, StartDiffOptions, StartDiffResult, WaitForDiffOptions } from "./call-options.js";
 import type { AnswerOptions, CommandChannel } from "./command-channel.js";
-import { newDiffId } from "./diff-id.js";
+import { makeDiffId } from "./diff-id.js";
 import { poll } from "./poll.js";
 import type { StateAccess } from "./state-access.js";
 
@@ -18,11 +19,16 @@ export class DiffCommands {
     this.access = options.access;
   }
 
-  async start(id: string, input: DiffOptionsInput, options: AnswerOptions): Promise<{ diffId: string }> {
-    parseContract(diffOptions, input, "the diff's options");
-    const diffId = newDiffId(new Date());
-    await this.channel.send("diff-start", { ...(await this.access.reference(id, options)), diffId, options: input }, options);
-    return { diffId };
+  async start(id: string, input: DiffOptionsInput, { diffId: given, ...options }: StartDiffOptions): Promise<StartDiffResult> {
+    const wanted = parseContract(diffOptions, input, "the diff's options");
+    if (given !== undefined) parseContract(givenId, { diffId: given }, "the diff's id");
+    const { view, signal, found } = await this.access.locate(id, options);
+    // The worker decides; asking first gives the answer also when none runs.
+    const known = given === undefined ? null : await view.diffs.known(found, given, wanted, signal);
+    if (given !== undefined && known !== null) return { diffId: given, known };
+    const diffId = given ?? makeDiffId(new Date());
+    const answer = startAnswer.safeParse(await this.channel.send("diff-start", { migration: id, target: found.target, diffId, options: input }, options));
+    return { diffId, known: answer.data?.known ?? null };
   }
 
   async show(id: string, diffId: string, options: ShowDiffOptions): Promise<DiffReport> {
@@ -55,10 +61,11 @@ export class DiffCommands {
     return await this.show(id, named.diffId, options);
   }
 
-  async remove(id: string, diffId: string, options: AnswerOptions): Promise<{ id: string; diffId: string }> {
+  async remove(id: string, diffId: string, options: AnswerOptions): Promise<DiffReport> {
     const named = await this.access.diffReference(id, diffId, options);
+    const report = await this.show(id, named.diffId, options);
     await this.channel.send("diff-delete", named, options);
-    return { id, diffId: named.diffId };
+    return report;
   }
 
   async repair(id: string, diffId: string, options: RepairOptions): Promise<RepairReport> {
@@ -98,3 +105,7 @@ export class DiffCommands {
     return await this.access.locate(id, options, async ({ view, signal, found }) => await view.diffs.schedules(found, signal));
   }
 }
+
+const givenId = z.strictObject({ diffId: newDiffId });
+/** What a worker says to a `diff-start`. */
+const startAnswer = z.object({ known: z.enum(DIFF_STATES).nullable() });

@@ -1,5 +1,5 @@
 /** Reads diffs and repairs from the state schema. */
-import { diffId, type DiffReport, type DiffSchedule } from "../../shared/contracts/diff.js";
+import { diffId, type DiffOptions, type DiffReport, type DiffSchedule } from "../../shared/contracts/diff.js";
 import { DroverError, bounded } from "../../shared/errors.js";
 import type { Connections } from "../../shared/mysql/connections.js";
 import type { Session } from "../../shared/mysql/session.js";
@@ -52,6 +52,11 @@ export class DiffReader {
     const [newest] = await this.onState(found, signal, (session) => new DiffState(this.schema).diffs.list(session, found.migration.id, 1));
     if (newest === undefined) throw new DroverError("NOT_FOUND", `migration ${found.migration.id} has no diff yet`, { cure: "`drover diff start` makes one" });
     return newest.id;
+  }
+
+  /** The state of a diff that is there already with these options; null for a new one. @throws DroverError DIFF_CONFLICT */
+  async known(found: FoundMigration, diff: string, options: DiffOptions, signal: AbortSignal): Promise<DiffReport["state"] | null> {
+    return await this.onState(found, signal, (session) => new DiffState(this.schema).diffs.known(session, found.migration.id, diff, options));
   }
 
   async schedules(found: FoundMigration, signal: AbortSignal): Promise<DiffSchedule[]> {

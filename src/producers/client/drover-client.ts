@@ -12,7 +12,7 @@ import type { MigrationStatus } from "../../shared/contracts/status.js";
 import { DroverError } from "../../shared/errors.js";
 import type { Finding } from "../../shared/preflight/finding.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
-import type { CallOptions, CutoverCallOptions, ListDiffsOptions, MigrationList, RepairOptions, ShowDiffOptions, StartOptions, StartResult, WaitForDiffOptions, WaitForOptions } from "./call-options.js";
+import type { CallOptions, CutoverCallOptions, ListDiffsOptions, MigrationList, RepairOptions, ShowDiffOptions, StartDiffOptions, StartDiffResult, StartOptions, StartResult, WaitForDiffOptions, WaitForOptions } from "./call-options.js";
 import { clientConfig, type DroverClientOptions } from "./client-options.js";
 import { CommandChannel, type AnswerOptions } from "./command-channel.js";
 import { CutoverCommands } from "./cutover-commands.js";
@@ -138,8 +138,11 @@ export class DroverClient {
     });
   }
 
-  /** Starts a comparison of both sides. @throws DroverError NOT_FOUND, SPEC_INVALID, NO_ANSWER */
-  async startDiff(id: string, diffOptionsInput: DiffOptionsInput = {}, options: AnswerOptions = {}): Promise<{ diffId: string }> {
+  /**
+   * Starts a comparison of both sides. With a `diffId` it may be repeated: the same id with the same options is the same diff.
+   * @throws DroverError NOT_FOUND, SPEC_INVALID, DIFF_CONFLICT, WRONG_PHASE (the copy is not done), NO_ANSWER
+   */
+  async startDiff(id: string, diffOptionsInput: DiffOptionsInput = {}, options: StartDiffOptions = {}): Promise<StartDiffResult> {
     return await this.diffs.start(id, diffOptionsInput, options);
   }
 
@@ -186,7 +189,8 @@ export class DroverClient {
     return await this.diffs.change("diff-resume", id, diffId, options);
   }
 
-  async deleteDiff(id: string, diffId: string, options: AnswerOptions = {}): Promise<{ id: string; diffId: string }> {
+  /** @returns its last report */
+  async deleteDiff(id: string, diffId: string, options: AnswerOptions = {}): Promise<DiffReport> {
     return await this.diffs.remove(id, diffId, options);
   }
 

@@ -3,18 +3,18 @@
  * this file and the errors, and the program needs no password of a database.
  */
 import type { z } from "zod";
-import { NEVER, sleep, within } from "../../shared/abort.js";
-import type { DiffOptionsInput, DiffReport } from "../../shared/contracts/diff.js";
+import { NEVER, sleep } from "../../shared/abort.js";
+import type { CutoverOptionsInput, CutoverReport } from "../../shared/contracts/cutover.js";
+import type { DiffOptionsInput, DiffReport, DiffSchedule, DiffScheduleInput } from "../../shared/contracts/diff.js";
 import type { diffWaitResult, waitResult } from "../../shared/contracts/http.js";
-import type { ProblemDocument } from "../../shared/contracts/problem.js";
 import type { MigrationSpecInput } from "../../shared/contracts/spec.js";
 import type { MigrationStatus } from "../../shared/contracts/status.js";
-import { DroverError, ERROR_KINDS, bounded, type ErrorCode } from "../../shared/errors.js";
+import type { WaitPhase } from "../../shared/contracts/wait.js";
+import { DroverError } from "../../shared/errors.js";
 import type { Finding } from "../../shared/preflight/finding.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
-import type { CutoverOptionsInput, CutoverReport } from "../../shared/contracts/cutover.js";
-import type { CallOptions, MigrationList, RepairOptions, StartResult, WaitForDiffOptions, WaitForOptions, WaitOptions } from "./call-options.js";
-import type { WaitPhase } from "../../shared/contracts/wait.js";
+import { BoardConnection, type HttpMethod } from "./board-connection.js";
+import type { CallOptions, CutoverCallOptions, ListDiffsOptions, MigrationList, RepairOptions, StartDiffOptions, StartDiffResult, StartResult, WaitForDiffOptions, WaitForOptions, WaitOptions } from "./call-options.js";
 
 export interface DroverHttpClientOptions {
   /** Of a board: `http://drover.internal:3000`. */
@@ -27,18 +27,17 @@ export interface DroverHttpClientOptions {
 const WAIT = 25;
 /** An answer that is due at once; milliseconds. A command waits 30 s for a worker. */
 const PATIENCE = 45_000;
+/** Putting a cut-over back takes a minute at most, after a worker has taken the command. */
+const ABORT_PATIENCE = 100_000;
 /** Between two looks at a repair, and before a board that did not answer is asked again; milliseconds. */
 const PAUSE = 500;
 
 export class DroverHttpClient {
-  private readonly base: URL;
-  private readonly token: string | undefined;
+  private readonly board: BoardConnection;
 
   /** @throws DroverError CONFIG_INVALID */
   constructor(options: DroverHttpClientOptions) {
-    if (!URL.canParse(options.url) || !/^https?:\/\//.test(options.url)) throw new DroverError("CONFIG_INVALID", "the board's url must begin with http:// or https://");
-    this.base = new URL(`${options.url.replace(/\/$/, "")}/api/v1/`);
-    this.token = options.token;
+    this.board = new BoardConnection({ url: options.url, token: options.token });
   }
 
   /** What stands in the way of a migration, and what to know before it; nothing is changed. @throws DroverError SPEC_INVALID */
@@ -95,9 +94,13 @@ export class DroverHttpClient {
     });
   }
 
-  /** Starts a comparison of both sides. @throws DroverError NOT_FOUND, SPEC_INVALID, NO_ANSWER */
-  async startDiff(id: string, diffOptions: DiffOptionsInput = {}, options: CallOptions = {}): Promise<{ diffId: string }> {
-    return await this.ask("POST", `${migration(id)}/diffs`, diffOptions, options);
+  /**
+   * Starts a comparison of both sides. With a `diffId` it may be repeated: the same id with the same options is the same diff.
+   * @throws DroverError NOT_FOUND, SPEC_INVALID, DIFF_CONFLICT, WRONG_PHASE (the copy is not done), NO_ANSWER
+   */
+  async startDiff(id: string, diffOptions: DiffOptionsInput = {}, { diffId, signal }: Pick<StartDiffOptions, "diffId" | "signal"> = {}): Promise<StartDiffResult> {
+    const { diffId: named, known } = await this.ask<StartDiffResult>("POST", `${migration(id)}/diffs`, { ...diffOptions, ...(diffId === undefined ? {} : { diffId }) }, { signal });
+    return { diffId: named, known };
   }
 
   /** @param diffId `last` is the newest */
@@ -106,8 +109,9 @@ export class DroverHttpClient {
   }
 
   /** The newest hundred, newest first; without samples. */
-  async listDiffs(id: string, options: CallOptions = {}): Promise<DiffReport[]> {
-    return (await this.ask<{ diffs: DiffReport[] }>("GET", `${migration(id)}/diffs`, undefined, options)).diffs;
+  async listDiffs(id: string, { limit, state, ...options }: ListDiffsOptions = {}): Promise<DiffReport[]> {
+    const query = new URLSearchParams({ ...(limit === undefined ? {} : { limit: String(limit) }), ...(state === undefined ? {} : { state }) });
+    return (await this.ask<{ diffs: DiffReport[] }>("GET", `${migration(id)}/diffs?${query}`, undefined, options)).diffs;
   }
 
   /** Waits for a diff's end. @throws DroverError TIMEOUT; DIFF_FAILED when it failed or was stopped */
@@ -130,35 +134,93 @@ export class DroverHttpClient {
     return await this.ask("POST", `${diff(id, diffId)}/resume`, undefined, options);
   }
 
-  async deleteDiff(id: string, diffId: string, options: CallOptions = {}): Promise<{ id: string; diffId: string }> {
+  /** @returns its last report */
+  async deleteDiff(id: string, diffId: string, options: CallOptions = {}): Promise<DiffReport> {
     return await this.ask("DELETE", diff(id, diffId), undefined, options);
   }
 
   /** Makes the target equal the source where a diff confirmed a difference, and waits until that is done. */
   async repairDiff(id: string, diffId: string, options: Omit<RepairOptions, "onNoWorker"> = {}): Promise<RepairReport> {
-    const begun = await this.ask<RepairReport>("POST", `${diff(id, diffId)}/repair`, { dryRun: options.dryRun ?? false }, options);
+    const begun = await this.startRepair(id, diffId, options);
     return await this.untilDone(`the repair of diff ${begun.diffId} did not end`, options, async () => {
-      const report = await this.ask<RepairReport>("GET", `${diff(id, begun.diffId)}/repair`, undefined, options);
-      if (report.state !== "pending" && report.state !== "running") return report;
+      const report = await this.showRepair(id, begun.diffId, options);
+      if (report !== null && report.state !== "pending" && report.state !== "running") return report;
       await sleep(PAUSE, options.signal ?? NEVER);
       return undefined;
     });
+  }
+
+  /** Asks for a repair, without waiting for its end. @throws DroverError NOT_FOUND, WRONG_PHASE, NO_ANSWER */
+  async startRepair(id: string, diffId: string, { dryRun = false, signal }: Pick<RepairOptions, "dryRun" | "signal"> = {}): Promise<{ diffId: string }> {
+    const begun = await this.ask<RepairReport>("POST", `${diff(id, diffId)}/repair`, { dryRun }, { signal });
+    return { diffId: begun.diffId };
+  }
+
+  /** The latest repair of a diff; null when there was none. @throws DroverError NOT_FOUND */
+  async showRepair(id: string, diffId: string, options: CallOptions = {}): Promise<RepairReport | null> {
+    return await this.orNull(`${diff(id, diffId)}/repair`, options, () => this.showDiff(id, diffId, options));
+  }
+
+  /** Starts diffs again and again; a schedule of the same name is replaced. @throws DroverError NOT_FOUND, SPEC_INVALID, NO_ANSWER */
+  async scheduleDiff(id: string, { name = "default", ...settings }: DiffScheduleInput, options: CallOptions = {}): Promise<DiffSchedule> {
+    return await this.ask("PUT", schedule(id, name), settings, options);
+  }
+
+  /** Ends a schedule; its diffs stay. @throws DroverError NOT_FOUND, NO_ANSWER */
+  async unscheduleDiff(id: string, name = "default", options: CallOptions = {}): Promise<{ id: string; name: string }> {
+    return await this.ask("DELETE", schedule(id, name), undefined, options);
+  }
+
+  /** By name. @throws DroverError NOT_FOUND */
+  async listDiffSchedules(id: string, options: CallOptions = {}): Promise<DiffSchedule[]> {
+    return (await this.ask<{ schedules: DiffSchedule[] }>("GET", `${migration(id)}/diff-schedules`, undefined, options)).schedules;
   }
 
   /** What a cut-over would do, and what stands in its way; nothing is changed. */
   async checkCutover(id: string, cutoverOptions: CutoverOptionsInput = {}, options: CallOptions = {}): Promise<CutoverReport> {
-    return await this.ask("POST", `${migration(id)}/cutover`, { ...cutoverOptions, dryRun: true }, options);
+    return await this.startCutover(id, cutoverOptions, { ...options, dryRun: true });
   }
 
-  /** Cuts a migration over to its target, and waits for the end. @throws DroverError PREFLIGHT_FAILED with all problems */
-  async cutover(id: string, cutoverOptions: CutoverOptionsInput = {}, options: WaitOptions = {}): Promise<CutoverReport> {
-    await this.ask("POST", `${migration(id)}/cutover`, { ...cutoverOptions, dryRun: false }, options);
+  /**
+   * Cuts a migration over to its target, and waits for the end; with `dryRun` it looks only.
+   * @throws DroverError PREFLIGHT_FAILED with all problems when something stands in the way; NOT_FOUND, NO_ANSWER
+   */
+  async cutover(id: string, cutoverOptions: CutoverOptionsInput = {}, options: WaitOptions & Omit<CutoverCallOptions, "onNoWorker"> = {}): Promise<CutoverReport> {
+    const begun = await this.startCutover(id, cutoverOptions, options);
+    if (options.dryRun === true) return begun;
     return await this.untilDone(`the cut-over of migration ${id} did not end`, options, async () => {
-      const report = await this.ask<CutoverReport>("GET", `${migration(id)}/cutover`, undefined, options);
+      const report = await this.ask<CutoverReport>("GET", cutover(id), undefined, options);
+      options.onReport?.(report);
       if (report.state === "completed" || report.state === "failed") return report;
       await sleep(PAUSE, options.signal ?? NEVER);
       return undefined;
     });
+  }
+
+  /** Begins a cut-over, or looks only (`dryRun`), without waiting for its end. @throws DroverError as `cutover` */
+  async startCutover(id: string, cutoverOptions: CutoverOptionsInput = {}, { dryRun = false, signal }: Pick<CutoverCallOptions, "dryRun" | "signal"> = {}): Promise<CutoverReport> {
+    return await this.ask("POST", cutover(id), { ...cutoverOptions, dryRun }, { signal });
+  }
+
+  /** The latest cut-over of a migration; null when there was none. @throws DroverError NOT_FOUND */
+  async showCutover(id: string, options: CallOptions = {}): Promise<CutoverReport | null> {
+    return await this.orNull(cutover(id), options, () => this.status(id, options));
+  }
+
+  /** Takes a cut-over back that is under way, and waits until that is done. @throws DroverError NOT_FOUND, WRONG_PHASE after the point of no return */
+  async abortCutover(id: string, options: CallOptions = {}): Promise<CutoverReport> {
+    return await this.ask("POST", `${cutover(id)}/abort`, undefined, options, ABORT_PATIENCE);
+  }
+
+  /** What the board answers with 404 also where the subject is there, and has none. */
+  private async orNull<T>(path: string, options: CallOptions, subject: () => Promise<unknown>): Promise<T | null> {
+    try {
+      return await this.ask<T>("GET", path, undefined, options);
+    } catch (error) {
+      if (!(error instanceof DroverError) || error.code !== "NOT_FOUND") throw error;
+      await subject();
+      return null;
+    }
   }
 
   /** Asks until there is a value. What may heal is asked again, but for the first time: it is likelier a wrong setting. */
@@ -177,27 +239,8 @@ export class DroverHttpClient {
     }
   }
 
-  private async ask<T>(method: string, path: string, body: unknown, { signal }: CallOptions): Promise<T> {
-    let answer: { response: Response; text: string };
-    try {
-      answer = await within(PATIENCE, signal, async (limited) => {
-        const response = await fetch(new URL(path, this.base), {
-          method,
-          redirect: "error",
-          signal: limited,
-          headers: { accept: "application/json", ...(this.token === undefined ? {} : { authorization: `Bearer ${this.token}` }), ...(body === undefined ? {} : { "content-type": "application/json" }) },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        });
-        return { response, text: await response.text() };
-      });
-    } catch (cause) {
-      if (signal?.aborted === true) throw new DroverError("ABORTED", "aborted", { cause });
-      throw new DroverError("CONNECTION_LOST", `the board at ${this.base.host} does not answer`, { cure: "is `drover board` running there?", cause });
-    }
-    const { response } = answer;
-    const value = parse(answer.text);
-    if (response.ok && value !== undefined) return value as T;
-    throw errorOf(response.status, value);
+  private ask<T>(method: HttpMethod, path: string, body: unknown, { signal }: CallOptions, patience = PATIENCE): Promise<T> {
+    return this.board.ask(method, path, { body, signal, patience });
   }
 }
 
@@ -209,22 +252,10 @@ function diff(id: string, diffId: string): string {
   return `${migration(id)}/diffs/${encodeURIComponent(diffId)}`;
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function schedule(id: string, name: string): string {
+  return `${migration(id)}/diff-schedules/${encodeURIComponent(name)}`;
 }
 
-/** The error that the board's answer stands for, with its code, cure and problems. */
-function errorOf(status: number, value: unknown): DroverError {
-  const document = value as Partial<ProblemDocument> | undefined;
-  if (typeof document?.code !== "string" || typeof document.detail !== "string")
-    return new DroverError(status >= 500 ? "CONNECTION_LOST" : "CONFIG_INVALID", `HTTP ${status} that is not of a board`, { cure: "does the url lead to `drover board`?" });
-  const { code, detail, cure, problems = [] } = document;
-  if (code in ERROR_KINDS)
-    return new DroverError(code as ErrorCode, detail, { cure: cure ?? undefined, problems: problems.map(({ path, ...problem }) => (path === null ? problem : { ...problem, path })) });
-  // What HTTP itself refused: too many waiting may heal, a wrong token does not.
-  return new DroverError(status === 429 ? "SERVER_BUSY" : "CONFIG_INVALID", bounded(`HTTP ${status} ${code}: ${detail}`, 500), { cure: cure ?? undefined });
+function cutover(id: string): string {
+  return `${migration(id)}/cutover`;
 }

@@ -8,6 +8,9 @@ export type DiffState = (typeof DIFF_STATES)[number];
 
 export const diffId = z.string().regex(/^[a-z0-9_-]{1,64}$/, "expected 1 to 64 of a-z, 0-9, _ and -");
 
+/** Of a diff that is to be started: `last` would never be found by its name. */
+export const newDiffId = diffId.refine((id) => id !== "last", "`last` stands for the newest diff, and is the id of none");
+
 export const diffOptions = z.strictObject({
   /** `schema.table` names of the source; empty means all of the migration. */
   tables: z.array(z.string()).default([]),

@@ -1,7 +1,7 @@
 /** What the HTTP API takes and gives beside the contracts that it shares with the command line. */
 import { z } from "zod";
 import { cutoverOptions } from "./cutover.js";
-import { diffReport } from "./diff.js";
+import { DIFF_STATES, diffOptions, diffReport, diffSchedule, diffScheduleSettings, newDiffId, scheduleName } from "./diff.js";
 import { finding } from "./problem.js";
 import { migrationStatus, PHASES } from "./status.js";
 import { WAIT_PHASES } from "./wait.js";
@@ -39,12 +39,28 @@ export const waitResult = z.object({
   status: migrationStatus,
 });
 
-/** A diff that was started, or deleted. */
-export const diffReference = z.object({ id: z.string(), diffId: z.string() });
+/** A diff's options, and the id that it shall have. */
+export const startDiffRequest = z.strictObject({ ...diffOptions.shape, diffId: newDiffId.optional().describe("the same id with the same options is the same diff: a request may be sent again when its answer was lost; default: a new one") });
+export const startDiffResult = z.object({
+  id: z.string(),
+  diffId: z.string(),
+  known: z.enum(DIFF_STATES).nullable().describe("the state of the diff when it was there already with the same options: nothing was changed; null for a new one"),
+});
+/** A query's values come as text. */
+export const listDiffsQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  state: z.enum(DIFF_STATES).optional().describe("only those in this state"),
+});
 export const diffList = z.object({ diffs: z.array(diffReport).describe("newest first, without samples") });
 
 export const diffWaitRequest = z.strictObject({ timeoutSeconds });
 export const diffWaitResult = z.object({ ended: z.boolean(), report: diffReport });
+
+/** A schedule of diffs; the path names it. */
+export const scheduleRequest = diffScheduleSettings.omit({ name: true });
+export const scheduleList = z.object({ schedules: z.array(diffSchedule).describe("by name") });
+/** A schedule that was ended. */
+export const scheduleReference = z.object({ id: z.string(), name: scheduleName });
 
 export const cutoverRequest = z.strictObject({ ...cutoverOptions.shape, dryRun: z.boolean().default(false).describe("only look") });
 

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { connectionName, migrationId, migrationSpec, parseContract } from "./spec.js";
 import { cutoverOptions } from "./cutover.js";
-import { diffId, diffOptions, diffScheduleSettings, scheduleName } from "./diff.js";
+import { diffId, diffOptions, diffScheduleSettings, newDiffId, scheduleName } from "./diff.js";
 
 const migrationRef = { migration: migrationId, target: connectionName };
 
@@ -16,7 +16,7 @@ export const controlJobs = {
   resume: z.strictObject(migrationRef),
   stop: z.strictObject(migrationRef),
   remove: z.strictObject(migrationRef),
-  "diff-start": z.strictObject({ ...migrationRef, diffId, options: diffOptions.prefault({}) }),
+  "diff-start": z.strictObject({ ...migrationRef, diffId: newDiffId, options: diffOptions.prefault({}) }),
   "diff-stop": z.strictObject({ ...migrationRef, diffId }),
   "diff-resume": z.strictObject({ ...migrationRef, diffId }),
   "diff-delete": z.strictObject({ ...migrationRef, diffId }),

@@ -1,4 +1,5 @@
 /** The diffs of a migration: options, state, latest error, repair. */
+import { isDeepStrictEqual } from "node:util";
 import { DroverError, errorRecord } from "../errors.js";
 import { diffOptions, type DiffOptions, type DiffState, type REPAIR_STATES } from "../contracts/diff.js";
 import type { StoredError } from "../contracts/status.js";
@@ -39,6 +40,16 @@ export class DiffStore {
 
   constructor(schema: string) {
     this.table = `${identifier(schema)}.diffs` as ByteSql;
+  }
+
+  /**
+   * The state of a diff that is there already with these options; null when there is none of that id.
+   * @throws DroverError DIFF_CONFLICT when one with other options has the id
+   */
+  async known(session: Session, migration: string, diff: string, options: DiffOptions): Promise<DiffState | null> {
+    const found = await this.read(session, migration, diff);
+    if (found === null || isDeepStrictEqual(found.options, options)) return found?.state ?? null;
+    throw new DroverError("DIFF_CONFLICT", `migration ${migration} has a diff "${diff}" with other options`, { cure: `choose another id, or forget the old one: \`drover diff delete ${migration} ${diff}\`` });
   }
 
   /** Records a new diff as `pending`; returns false when the id is there already. */

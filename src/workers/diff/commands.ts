@@ -1,6 +1,6 @@
 /** The commands on diffs: each changes the state schema only; the jobs follow from it (`processors/diff-jobs.ts`). */
 import { DroverError, errorRecord } from "../../shared/errors.js";
-import type { DiffOptions } from "../../shared/contracts/diff.js";
+import type { DiffOptions, DiffState as State } from "../../shared/contracts/diff.js";
 import type { Phase } from "../../shared/contracts/status.js";
 import { DiffState } from "../../shared/state/diff-state.js";
 import { readStateVersion } from "../../shared/state/schema.js";
@@ -14,13 +14,15 @@ const DEADLOCK = 1213;
 const TOO_EARLY: readonly Phase[] = ["planning", "copying"];
 
 /**
- * Records a new diff. Repeating it with the same id does nothing.
- * @throws DroverError NOT_FOUND (migration or table), WRONG_PHASE (the copy is not done; the migration was cut over)
+ * Records a new diff. The same id with the same options is the same diff: repeating it does nothing.
+ * @returns its state, when it was there already; null for a new one
+ * @throws DroverError NOT_FOUND (migration or table), WRONG_PHASE (the copy is not done; the migration was cut over), DIFF_CONFLICT
  */
-export async function startDiff(context: EngineContext, ref: MigrationRef, diffId: string, options: DiffOptions, signal: AbortSignal, scheduled = false): Promise<void> {
+export async function startDiff(context: EngineContext, ref: MigrationRef, diffId: string, options: DiffOptions, signal: AbortSignal, scheduled = false): Promise<State | null> {
   const state = new DiffState(context.state.schema);
-  await context.connections.use(ref.target, "target", signal, async (session) => {
-    if ((await state.diffs.read(session, ref.migration, diffId)) !== null) return;
+  return await context.connections.use(ref.target, "target", signal, async (session) => {
+    const known = await state.diffs.known(session, ref.migration, diffId, options);
+    if (known !== null) return known;
     if (options.replica !== null) context.connections.address(options.replica);
     const migration = await context.state.migrations.require(session, ref.migration);
     if (TOO_EARLY.includes(migration.phase) || ((migration.phase === "paused" || migration.phase === "failed") && TOO_EARLY.includes(migration.resumePhase)))
@@ -28,7 +30,9 @@ export async function startDiff(context: EngineContext, ref: MigrationRef, diffI
     await context.state.cutovers.requireComparable(session, ref.migration);
     const { unknown } = selectTables(await context.state.tables.list(session, ref.migration), options.tables);
     if (unknown.length > 0) throw new DroverError("NOT_FOUND", `migration ${ref.migration} has no table ${unknown.join(", ")}`, { cure: "name tables of the source as schema.table" });
-    await state.diffs.create(session, ref.migration, diffId, options, scheduled);
+    if (await state.diffs.create(session, ref.migration, diffId, options, scheduled)) return null;
+    // Another worker was faster, with the same or with another one.
+    return await state.diffs.known(session, ref.migration, diffId, options);
   });
 }
 
@@ -81,7 +85,7 @@ export async function deleteDiff(context: EngineContext, ref: MigrationRef, diff
 
 /**
  * Asks for the repair of a diff's confirmed differences.
- * @throws DroverError NOT_FOUND, WRONG_PHASE (the diff is not completed; the migration was cut over)
+ * @throws DroverError NOT_FOUND, WRONG_PHASE (the diff is not completed; the migration was cut over; a repair of the other kind is under way)
  */
 export async function requestRepair(context: EngineContext, ref: MigrationRef, diffId: string, dryRun: boolean, signal: AbortSignal): Promise<void> {
   const state = new DiffState(context.state.schema);
@@ -90,7 +94,12 @@ export async function requestRepair(context: EngineContext, ref: MigrationRef, d
     if (diff.state !== "completed" && diff.state !== "failed" && diff.state !== "stopped")
       throw new DroverError("WRONG_PHASE", `diff ${diffId} is ${diff.state}: it can be repaired when it has ended`, { cure: "wait for it, or stop it" });
     if (!dryRun) await context.state.cutovers.requireOurs(session, ref.migration);
-    if (diff.repairState === "pending" || diff.repairState === "running") return;
+    if (diff.repairState === "pending" || diff.repairState === "running") {
+      // Whoever asks again is answered with the one that is under way, but only looking is not the same as changing rows.
+      const running = (JSON.parse(diff.repair ?? "{}") as Partial<RepairReport>).dryRun;
+      if (running === dryRun) return;
+      throw new DroverError("WRONG_PHASE", `a repair of diff ${diffId} is under way that ${running === true ? "only looks" : "changes rows"}`, { cure: "wait for its end, or stop it" });
+    }
     const report: RepairReport = { id: ref.migration, diffId, dryRun, state: "pending", repaired: 0, equal: 0, inconclusive: 0, refused: 0, actions: [], actionsLeftOut: 0, error: null, startedAt: new Date().toISOString(), completedAt: null };
     await state.diffs.requestRepair(session, ref.migration, diffId, report);
   });

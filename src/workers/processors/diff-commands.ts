@@ -12,9 +12,9 @@ export type DiffCommandName = "diff-start" | "diff-stop" | "diff-resume" | "diff
 export const diffCommands: Record<DiffCommandName, Command> = {
   "diff-start": async (context, data, signal) => {
     const { diffId, options, ...ref } = parseJob(controlJobs, "diff-start", data);
-    await startDiff(context, ref, diffId, options, signal);
+    const known = await startDiff(context, ref, diffId, options, signal);
     await ensureDiffJobs(context, ref, diffId, signal);
-    return { diffId };
+    return { diffId, known };
   },
   "diff-stop": async (context, data, signal) => {
     const { diffId, ...ref } = parseJob(controlJobs, "diff-stop", data);

@@ -1,9 +1,9 @@
 /** `/api/v1/migrations/{id}/diffs`. Rows' values are never shown here, only keys and the names of columns. */
-import { diffOptions, diffReport, repairReport, type DiffOptionsInput, type DiffReport } from "../../../shared/contracts/diff.js";
+import { diffReport, repairReport, type DiffReport } from "../../../shared/contracts/diff.js";
 import { parseContract } from "../../../shared/contracts/spec.js";
 import { DroverError } from "../../../shared/errors.js";
 import type { DroverClient } from "../../client/drover-client.js";
-import { diffList, diffReference, diffWaitRequest, diffWaitResult, repairRequest } from "../../../shared/contracts/http.js";
+import { diffList, diffWaitRequest, diffWaitResult, listDiffsQuery, repairRequest, startDiffRequest, startDiffResult } from "../../../shared/contracts/http.js";
 import { ok, param, type Answer, type Call, type Operation } from "../operation.js";
 
 const ONE = "/migrations/{id}/diffs/{diffId}";
@@ -12,18 +12,21 @@ const REPORT = { 200: { description: "its report", contract: diffReport } };
 export const diffOperations: readonly Operation[] = [
   {
     id: "startDiff", method: "POST", path: "/migrations/{id}/diffs", summary: "Start a comparison of both sides",
-    body: { contract: diffOptions, required: false },
-    answers: { 201: { description: "it has begun", contract: diffReference } },
+    description: "With a diffId, the same id with the same options is the same diff, and nothing is changed; so a request may be sent again when its answer was lost.",
+    body: { contract: startDiffRequest, required: false },
+    answers: { 201: { description: "it has begun", contract: startDiffResult }, 200: { description: "it was there already, with the same options", contract: startDiffResult } },
     run: async (client, call) => {
       const id = param(call, "id");
-      const { diffId } = await client.startDiff(id, (call.body ?? {}) as DiffOptionsInput);
-      return { status: 201, body: { id, diffId }, headers: { location: `/api/v1/migrations/${id}/diffs/${diffId}` } };
+      const { diffId: wanted, ...options } = parseContract(startDiffRequest, call.body ?? {}, "the diff's options");
+      const { diffId, known } = await client.startDiff(id, options, { diffId: wanted });
+      return { status: known === null ? 201 : 200, body: { id, diffId, known }, headers: { location: `/api/v1/migrations/${id}/diffs/${diffId}` } };
     },
   },
   {
     id: "listDiffs", method: "GET", path: "/migrations/{id}/diffs", summary: "The diffs of a migration",
-    answers: { 200: { description: "the newest hundred, newest first", contract: diffList } },
-    run: async (client, call) => ok({ diffs: await client.listDiffs(param(call, "id"), { signal: call.signal }) }),
+    query: listDiffsQuery,
+    answers: { 200: { description: "newest first, without samples", contract: diffList } },
+    run: async (client, call) => ok({ diffs: await client.listDiffs(param(call, "id"), { ...parseContract(listDiffsQuery, call.query, "the query"), signal: call.signal }) }),
   },
   {
     id: "showDiff", method: "GET", path: ONE, summary: "The report of a diff, with samples; the id `last` is the newest",
@@ -32,7 +35,7 @@ export const diffOperations: readonly Operation[] = [
   },
   {
     id: "deleteDiff", method: "DELETE", path: ONE, summary: "Delete a diff",
-    answers: { 200: { description: "it is gone", contract: diffReference } },
+    answers: { 200: { description: "its last report", contract: diffReport } },
     run: async (client, call) => ok(await client.deleteDiff(param(call, "id"), param(call, "diffId"))),
   },
   {
