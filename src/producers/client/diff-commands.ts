@@ -22,12 +22,14 @@ export class DiffCommands {
   async start(id: string, input: DiffOptionsInput, { diffId: given, ...options }: StartDiffOptions): Promise<StartDiffResult> {
     const wanted = parseContract(diffOptions, input, "the diff's options");
     if (given !== undefined) parseContract(givenId, { diffId: given }, "the diff's id");
-    const { view, signal, found } = await this.access.locate(id, options);
     // The worker decides; asking first gives the answer also when none runs.
-    const known = given === undefined ? null : await view.diffs.known(found, given, wanted, signal);
+    const { target, known } = await this.access.locate(id, options, async ({ view, signal, found }) => ({
+      target: found.target,
+      known: given === undefined ? null : await view.diffs.known(found, given, wanted, signal),
+    }));
     if (given !== undefined && known !== null) return { diffId: given, known };
     const diffId = given ?? makeDiffId(new Date());
-    const answer = startAnswer.safeParse(await this.channel.send("diff-start", { migration: id, target: found.target, diffId, options: input }, options));
+    const answer = startAnswer.safeParse(await this.channel.send("diff-start", { migration: id, target, diffId, options: input }, options));
     return { diffId, known: answer.data?.known ?? null };
   }
 
