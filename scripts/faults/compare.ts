@@ -5,6 +5,8 @@ import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
 export async function compareSchemas(sourceUrl: string, targetUrl: string, schema: string): Promise<string[]> {
   const [source, target] = await Promise.all([mysql.createConnection(sourceUrl), mysql.createConnection(targetUrl)]);
   try {
+    // Both are to show the same value as the same text, whatever their defaults are.
+    for (const db of [source, target]) await db.query("SET SESSION time_zone='+00:00', sql_mode=''");
     const differences: string[] = [];
     const names = await tableNames(source, schema);
     const others = await tableNames(target, schema);
@@ -27,8 +29,8 @@ export async function tableNames(db: Connection, schema: string): Promise<string
 export async function compareTable(source: Connection, target: Connection, schema: string, table: string, targetSchema = schema): Promise<string[]> {
   const [sourceColumns, targetColumns] = await Promise.all([columns(source, schema, table), columns(target, targetSchema, table)]);
   if (sourceColumns.join() !== targetColumns.join()) return [`${table}: columns ${sourceColumns.join()} and ${targetColumns.join()}`];
-  const list = sourceColumns.map((c) => `IFNULL(HEX(CAST(${mysql.escapeId(c)} AS BINARY)), '-')`).join(", ");
-  const statement = (from: string) => `SELECT CONCAT_WS(',', ${list}) AS line FROM ${mysql.escapeId(from)}.${mysql.escapeId(table)}`;
+  const list = sourceColumns.map((c) => `IFNULL(HEX(CAST(${mysql.escapeId(c, true)} AS BINARY)), '-')`).join(", ");
+  const statement = (from: string) => `SELECT CONCAT_WS(',', ${list}) AS line FROM ${mysql.escapeId(from, true)}.${mysql.escapeId(table, true)}`;
   const [a, b] = await Promise.all([lines(source, statement(schema)), lines(target, statement(targetSchema))]);
   const missing = a.filter((line, i) => line !== b[i]).length;
   return a.length === b.length && missing === 0 ? [] : [`${table}: ${a.length} and ${b.length} rows, ${missing} lines differ; only on the source ${only(a, b)}, only on the target ${only(b, a)}`];

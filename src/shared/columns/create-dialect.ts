@@ -5,7 +5,8 @@
  * MariaDB passes over `/*!NNNNN` comments of MySQL 5.7 and later, and so would lose what stands in them; MySQL passes over `/*M!` comments.
  * `COMPRESSED` columns and an SRID restriction (`/*!80003 SRID n`) may be lost: values keep every byte without them.
  */
-import { blankQuoted, skipQuoted } from "./show-create.js";
+import { DroverError } from "../errors.js";
+import { blankQuoted, parseShowCreate, quotedName, skipQuoted } from "./show-create.js";
 import { copiedColumns, type ColumnDefinition, type TableDefinition } from "./table-definition.js";
 
 export type Family = "mysql" | "mariadb";
@@ -29,11 +30,53 @@ export function translateTail(tail: string, from: Family, to: Family): string {
 /** MariaDB's options about how a table lies on disk; and strings, in which the same words may stand. */
 const STORAGE_OPTION_OR_STRING = / `?(?:PAGE_COMPRESSED|PAGE_COMPRESSION_LEVEL|ENCRYPTED|ENCRYPTION_KEY_ID|PAGE_CHECKSUM|TRANSACTIONAL)`?=(?:\w+|'\w*')|'(?:[^'\\]|\\.|'')*'/gis;
 
+/** @throws DroverError UNDECODABLE for an expression that MariaDB would change without a word */
 function itemForMariaDb(item: string): string | null {
-  // There a constraint that is not enforced does not exist: it would refuse rows that the source has.
-  if (/\/\*!80016 NOT ENFORCED \*\/$/.test(item)) return null;
-  if (!item.startsWith("`")) return replaceUnquoted(item, /\/\*!80000 INVISIBLE \*\//g, "IGNORED");
-  return replaceUnquoted(replaceUnquoted(item, /\/\*!80023 INVISIBLE \*\//g, "INVISIBLE"), /(?<=^ +)geomcollection\b/g, "geometrycollection");
+  if (isNotEnforced(item)) return null;
+  const fragile = fragileLiteral(item);
+  if (fragile !== null) throw new DroverError("UNDECODABLE", `the expression of ${quotedName(item) ?? "a constraint"} has a literal of the character set ${fragile}, which MariaDB does not keep as it is`, { cure: LITERAL_CURE });
+  const plain = withoutIntroducers(item);
+  if (!item.startsWith("`")) return replaceUnquoted(plain, /\/\*!80000 INVISIBLE \*\//g, "IGNORED");
+  return replaceUnquoted(replaceUnquoted(plain, /\/\*!80023 INVISIBLE \*\//g, "INVISIBLE"), /(?<=^ +)geomcollection\b/g, "geometrycollection");
+}
+
+/** In MariaDB a constraint that is not enforced does not exist: it would refuse rows that the source has. */
+function isNotEnforced(item: string): boolean {
+  return /\/\*!80016 NOT ENFORCED \*\/$/.test(item);
+}
+
+const LITERAL_CURE = "write the expression anew on the source, from a client whose character set is utf8mb4, or leave the table out";
+
+/**
+ * MariaDB takes an expression's literal apart twice when an introducer stands before it: `_utf8mb4'c\\d'` becomes `cd`, `_latin1 X'E9'` becomes
+ * `xE9`, and `_utf8mb4'a\'b'` is refused (10.11). The statement is sent as utf8mb4 text, so this introducer can go.
+ */
+function withoutIntroducers(item: string): string {
+  return introducers(item).filter(({ charset, literal }) => /^utf8(?:mb[34])?$/.test(charset) && literal.startsWith("'")).reduceRight((text, { at, behind }) => text.slice(0, at) + text.slice(behind), item);
+}
+
+/** The character set of a literal that MariaDB would change; null when there is none. */
+function fragileLiteral(item: string): string | null {
+  return introducers(withoutIntroducers(item)).find(({ literal }) => !/^'[^\\'\u0080-\uffff]*'$/.test(literal))?.charset ?? null;
+}
+
+interface Introduced {
+  charset: string;
+  /** Offsets of the introducer and of what follows it. */
+  at: number;
+  behind: number;
+  /** A string with its quotes; of a hexadecimal or bit literal its beginning. */
+  literal: string;
+}
+
+function introducers(item: string): Introduced[] {
+  return [...blankQuoted(item).matchAll(/(?<![\w$])_([a-z0-9]+)(?=\W)/g)].flatMap(({ 1: charset = "", index }) => {
+    const behind = index + charset.length + 1;
+    const start = behind + item.slice(behind).search(/\S|$/);
+    if (item[start] === "'") return [{ charset, at: index, behind, literal: item.slice(start, skipQuoted(item, start)) }];
+    const literal = /^(?:[xb]'|0[xb])/i.exec(item.slice(start))?.[0];
+    return literal === undefined ? [] : [{ charset, at: index, behind, literal }];
+  });
 }
 
 function itemForMysql(item: string): string {
@@ -100,6 +143,10 @@ export function obstacles(definition: TableDefinition, to: Family): Obstacle[] {
     if (isMissing(column, to)) found.push({ code: "column-type", message: `the column ${column.name} of ${name} is ${column.columnType}, a type that ${target} does not have`, cure: "change the column's type on the source (to CHAR or VARBINARY, say), or leave the table out" });
     if (to === "mariadb" && column.invisible && !column.nullable && !column.autoIncrement && !hasDefault(definition, column))
       found.push({ code: "column-invisible", message: `the column ${column.name} of ${name} is invisible, NOT NULL and without a default, which MariaDB does not take`, cure: "give it a default on the source, or make it visible" });
+  }
+  for (const item of parseShowCreate(definition.createStatement).items) {
+    const fragile = to === "mariadb" && !isNotEnforced(item) ? fragileLiteral(item) : null;
+    if (fragile !== null) found.push({ code: "expression-literal", message: `the expression of ${quotedName(item) ?? "a constraint"} of ${name} has a literal of the character set ${fragile}, which MariaDB does not keep as it is`, cure: LITERAL_CURE });
   }
   for (const index of definition.indexes)
     if (to === "mariadb" && index.parts.some((part) => part.column === null))

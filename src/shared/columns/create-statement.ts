@@ -11,6 +11,7 @@
  * a schema means the target's schema; the name of a renamed table is not followed.
  */
 import { familyOf, translateItem, translateTail, type Family } from "./create-dialect.js";
+import { lostMembers } from "./lost-members.js";
 import { BYTE_LITERALS, TEXT_LITERALS } from "./literals.js";
 import { qualified, sql, utf8Sql, type ByteSql } from "../mysql/bytes.js";
 import { blankQuoted, parseShowCreate, quotedName, skipQuoted } from "./show-create.js";
@@ -29,7 +30,10 @@ export interface CreatedTable {
   deferred: string[];
 }
 
+/** @throws DroverError UNDECODABLE when the definition does not say what the table is */
 export function createStatement(definition: TableDefinition, options: CreateOptions): CreatedTable {
+  const lost = lostMembers(definition);
+  if (lost !== null) throw lost;
   const { items, tail } = parseShowCreate(definition.createStatement);
   const needed = options.deferIndexes ? indexesNeeded(definition, items) : null;
   const from = familyOf(definition);

@@ -2,9 +2,10 @@
  * Reads a table's definition from a server. The queries are not one snapshot: the caller compares positions before and
  * after (design §4, step 1).
  */
-import { identifier, qualified, sql, textLiteral, type ByteSql } from "../mysql/bytes.js";
+import { identifier, sql, textLiteral, type ByteSql } from "../mysql/bytes.js";
 import type { Session, TextRecord } from "../mysql/session.js";
 import { chooseKey } from "./choose-key.js";
+import { exactCreateStatement } from "./exact-create.js";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "./table-definition.js";
 
 /**
@@ -38,7 +39,7 @@ export async function readTableDefinition(session: Session, schema: string, tabl
       COLLATION_NAME AS collation, IS_NULLABLE AS nullable, EXTRA AS extra FROM information_schema.COLUMNS WHERE ${here} ORDER BY ORDINAL_POSITION`)
   ).map(columnOf);
   const indexes = indexesOf(await session.rows(sql`SHOW INDEX FROM ${identifier(table)} FROM ${identifier(schema)}`));
-  const createStatement = await showCreate(session, schema, table);
+  const createStatement = await exactCreateStatement(session, schema, table);
   if (createStatement === null) return null;
   return {
     ...(session.isMariaDb ? { family: "mariadb" as const } : {}),
@@ -53,12 +54,7 @@ export async function readTableDefinition(session: Session, schema: string, tabl
 /** SHOW CREATE TABLE's statement as it stands in a definition; null for a view. @throws DroverError STATEMENT_REFUSED (1146) when there is nothing of that name */
 export async function readCreateStatement(session: Session, schema: string, table: string): Promise<string | null> {
   await session.run(SHOW_ALL);
-  return await showCreate(session, schema, table);
-}
-
-async function showCreate(session: Session, schema: string, table: string): Promise<string | null> {
-  const [create] = await session.rows(sql`SHOW CREATE TABLE ${qualified(schema, table)}`);
-  return create?.["Create Table"] ?? null;
+  return await exactCreateStatement(session, schema, table);
 }
 
 function columnOf(row: TextRecord): ColumnDefinition {

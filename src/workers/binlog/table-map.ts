@@ -24,8 +24,8 @@ export function readTableId(bytes: Buffer, start: number): number {
   return bytes.readUIntLE(start + HEADER_SIZE, 6);
 }
 
-/** Decodes the TABLE_MAP event at `start` up to `end` (checksum excluded). */
-export function decodeTableMap(bytes: Buffer, start: number, end: number): TableMap {
+/** Decodes the TABLE_MAP event at `start` up to `end` (checksum excluded), which a server of MariaDB or of MySQL wrote. */
+export function decodeTableMap(bytes: Buffer, start: number, end: number, mariadb: boolean): TableMap {
   const reader = new ByteReader(bytes, start + TABLE_MAP_BODY, end);
   reader.take(2);
   const schema = reader.utf8(reader.u8());
@@ -50,7 +50,7 @@ export function decodeTableMap(bytes: Buffer, start: number, end: number): Table
     types.push(type);
   }
   const nulls = reader.take((columnCount + 7) >> 3);
-  const details = readTableMetadata(reader, types);
+  const details = readTableMetadata(reader, types, mariadb);
   if (details.names.length !== columnCount) {
     map.problem = new DecodeError(
       `the binlog does not name the columns of ${schema}.${table}`,

@@ -14,9 +14,10 @@ export interface TableMetadata {
 const FIELD = { SIGNEDNESS: 1, DEFAULT_CHARSET: 2, COLUMN_CHARSET: 3, COLUMN_NAME: 4, ENUM_SET_DEFAULT_CHARSET: 10, ENUM_SET_COLUMN_CHARSET: 11 } as const;
 
 /** Reads the fields that are left in `reader`. Each list counts only the columns of its kind, in the table's order. */
-export function readTableMetadata(reader: ByteReader, types: readonly ColumnType[]): TableMetadata {
+export function readTableMetadata(reader: ByteReader, types: readonly ColumnType[], mariadb: boolean): TableMetadata {
   const ordinals = (is: (type: number) => boolean): number[] => types.flatMap(({ type }, i) => (is(type) ? [i] : []));
-  const characters = ordinals(isCharacter);
+  // MariaDB counts geometries, as binary strings (measured on 10.11); MySQL does not.
+  const characters = ordinals((type) => isCharacter(type) || (mariadb && type === TYPE.GEOMETRY));
   const enums = ordinals((type) => type === TYPE.ENUM || type === TYPE.SET);
   const metadata: TableMetadata = { names: [], unsigned: [], collations: [] };
   while (reader.left > 0) {

@@ -58,7 +58,7 @@ export class TableRegistry {
       this.remember(id, known);
       return;
     }
-    const map = decodeTableMap(bytes, start, end);
+    const map = decodeTableMap(bytes, start, end, this.mariadb());
     const { schema, table } = map;
     if (this.mariadb() && map.problem === null) map.problem = ambiguousTemporal(map);
     const columns = map.problem === null ? map.columns : [];

@@ -55,7 +55,10 @@ function family(session: Session): "mysql" | "mariadb" {
 
 /** Drops and creates the target table; returns the indexes to build after the rows. */
 export async function recreateTarget(session: Session, table: MigrationTable, deferIndexes: boolean): Promise<string[]> {
-  await dropTarget(session, table.target);
+  const { target, definition } = table;
+  // Before anything is dropped: it may not be possible.
+  createStatement(definition, { ...target, deferIndexes, family: family(session) });
+  await dropTarget(session, target);
   return await createTarget(session, table, deferIndexes);
 }
 
@@ -66,8 +69,20 @@ async function dropTarget(session: Session, { schema, table }: TableName): Promi
 async function createTarget(session: Session, table: MigrationTable, deferIndexes: boolean): Promise<string[]> {
   const { target, definition } = table;
   const created = createStatement(definition, { ...target, deferIndexes, family: family(session) });
-  for (const statement of created.statements) await session.run(statement, { patience: 60_000 });
+  for (const statement of created.statements)
+    await session.run(statement, { patience: 60_000 }).catch((error: unknown) => {
+      throw refused(error, target);
+    });
   return created.deferred;
+}
+
+/** What the server says names no table, or not ours. The number stays: the caller may know what to do. */
+function refused(error: unknown, { schema, table }: TableName): unknown {
+  if (!(error instanceof DroverError) || error.code !== "STATEMENT_REFUSED") return error;
+  return new DroverError(error.code, `the target table ${schema}.${table} could not be created: ${error.message}`, {
+    errno: error.errno, sqlState: error.sqlState, cause: error,
+    cure: 'change the definition on the source, or create the target table by hand and start with options.existingTarget "resume"',
+  });
 }
 
 /** Creates the target's schema with the default character set of the source's. */

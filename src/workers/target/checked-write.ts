@@ -41,13 +41,18 @@ export async function replaceRows(session: Session, statement: ReplaceStatement,
   await requireExactness(session, result, statement.expectedWarnings, table);
 }
 
+const CHECK_CURE =
+  "the row does not fulfil this CHECK of the target's: change the row on the source, or drop the constraint on the target, then resume; MariaDB's JSON has such a constraint, and takes documents of at most 31 levels";
+/** A CHECK of MySQL, of MariaDB. */
+const CURES: Record<number, string> = { 3819: CHECK_CURE, 4025: CHECK_CURE };
+
 /** What the server, or its packet limit, refused, with the table and the columns that its rows are found by; values stay out of it (promise 6). */
 function refused(error: unknown, { definition, target }: WrittenTable): unknown {
   if (!(error instanceof DroverError) || (error.code !== "STATEMENT_REFUSED" && error.code !== "ROW_REFUSED")) return error;
   const key = definition.key === null ? "" : ` (key ${definition.key.columns.join(", ")})`;
   return new DroverError("ROW_REFUSED", `a row of ${target.schema}.${target.table}${key} was refused: ${error.message}`, {
     errno: error.errno, sqlState: error.sqlState, cause: error,
-    cure: error.cure ?? "the target cannot hold the source's value: compare both definitions and both servers' limits",
+    cure: error.cure ?? CURES[error.errno ?? 0] ?? "the target cannot hold the source's value: compare both definitions and both servers' limits",
   });
 }
 

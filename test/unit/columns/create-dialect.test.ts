@@ -9,6 +9,7 @@ describe("an item in the other family's words", () => {
     ["`i` int DEFAULT '5' /*!80023 INVISIBLE */", "`i` int DEFAULT '5' INVISIBLE"],
     ["KEY `k` (`c`) /*!80000 INVISIBLE */", "KEY `k` (`c`) IGNORED"],
     ["CONSTRAINT `c` CHECK ((`a` > 1)) /*!80016 NOT ENFORCED */", null],
+    ["`v` varchar(9) GENERATED ALWAYS AS (concat(`_utf8mb4`,_utf8mb4'a\\\\b\\'_utf8mb4',_latin1'plain')) STORED", "`v` varchar(9) GENERATED ALWAYS AS (concat(`_utf8mb4`,'a\\\\b\\'_utf8mb4',_latin1'plain')) STORED"],
   ])("for MariaDB: %s", (item, expected) => expect(translateItem(item, "mysql", "mariadb")).toBe(expected));
 
   it.each([
@@ -22,6 +23,9 @@ describe("an item in the other family's words", () => {
     ["`g` geometry REF_SYSTEM_ID=4326 DEFAULT NULL", "`g` geometry DEFAULT NULL"],
     ["KEY `k` (`c`) IGNORED", "KEY `k` (`c`) INVISIBLE"],
   ])("for MySQL: %s", (item, expected) => expect(translateItem(item, "mariadb", "mysql")).toBe(expected));
+
+  it.each(["_latin1 X'E9'", "_latin1'it\\'s'", "_utf8mb4 0xF09F9880", "_gbk'\u4e2d'"])("a literal that MariaDB would change is refused: %s", (literal) =>
+    expect(() => translateItem(`CONSTRAINT \`c\` CHECK ((\`a\` <> ${literal}))`, "mysql", "mariadb")).toThrow(/expression of c has a literal of the character set/));
 
   it("stays as it is within one family", () => {
     expect(translateItem("KEY `k` (`c`) /*!80000 INVISIBLE */", "mysql", "mysql")).toBe("KEY `k` (`c`) /*!80000 INVISIBLE */");
