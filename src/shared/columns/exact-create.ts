@@ -35,7 +35,7 @@ export function exactText(bytes: Buffer): string {
     let end = c === "'" || c === "`" || c === '"' ? skipQuoted(raw, i) : i + 1;
     while (end < raw.length && !/['"`]/.test(raw[i] as string) && !/['"`]/.test(raw[end] as string)) end += 1;
     const part = bytes.subarray(i, end);
-    text += c === "'" && !isUtf8(part) ? ` X'${unescaped(raw.slice(i + 1, end - 1)).toString("hex")}'` : part.toString("utf8");
+    text += c === "'" && !isUtf8(part) ? `${text.endsWith(" ") ? "" : " "}X'${unescaped(raw.slice(i + 1, end - 1)).toString("hex")}'` : part.toString("utf8");
     i = end;
   }
   return text;
