@@ -25,7 +25,7 @@ export async function readIgnoreCase(session: Session): Promise<boolean> {
 /** The first difference as text, or null when there is none. */
 export function shapeDifference(definition: TableDefinition, binlog: BinlogTable, naming: SourceNaming): string | null {
   const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
-  const added = binlog.columns.find((column) => !definition.columns.some((known) => same(known.name, column.name)));
+  const added = binlog.columns.find((column) => !isHidden(column, definition) && !definition.columns.some((known) => same(known.name, column.name)));
   if (added !== undefined) return added.name;
   for (const column of copiedColumns(definition)) {
     const there = binlog.columns.find((other) => same(other.name, column.name));
@@ -34,6 +34,11 @@ export function shapeDifference(definition: TableDefinition, binlog: BinlogTable
     if (difference !== null) return `${column.name}: ${difference}`;
   }
   return null;
+}
+
+/** MariaDB's binlog also has the column by which it keeps a unique key on a BLOB or a long text. */
+function isHidden(column: BinlogColumn, definition: TableDefinition): boolean {
+  return definition.family === "mariadb" && /^DB_ROW_HASH_\d+$/.test(column.name);
 }
 
 /** A default that the target does not share shows here: the collation of a character set, TIMESTAMP without NULL. */
