@@ -4,6 +4,7 @@ import { linkedSignal } from "../../shared/abort.js";
 import { backoffDelay } from "../../shared/backoff.js";
 import { DroverError, errorRecord } from "../../shared/errors.js";
 import { encodeJobError } from "../../shared/job-error.js";
+import { isRedisError } from "../../shared/redis-error.js";
 import type { MigrationRef } from "../context.js";
 import type { ProcessorContext } from "./context.js";
 
@@ -136,7 +137,6 @@ function asDroverError(thrown: unknown, signal: AbortSignal): DroverError {
   if (thrown instanceof DroverError) return thrown;
   if (signal.aborted) return new DroverError("ABORTED", "aborted", { cause: thrown });
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const fromRedis = error.name === "ReplyError" || error.name === "MaxRetriesPerRequestError" || /^Connection is closed|ECONN|EPIPE|ETIMEDOUT/.test(error.message);
-  if (fromRedis) return new DroverError("REDIS_UNAVAILABLE", `Redis: ${error.message}`, { cause: error });
+  if (isRedisError(error)) return new DroverError("REDIS_UNAVAILABLE", `Redis: ${error.message}`, { cause: error });
   return new DroverError("BUG", `unexpected: ${error.message}`, { cause: error });
 }
