@@ -6,11 +6,19 @@ const BUSY = new Set([1205, 1206, 1213, 1317, 1412, 1637, 1969, 3024, 3058, 3101
 /** The server cannot do it at present: read-only, full, shutting down, out of connections or memory. */
 const UNAVAILABLE = new Set([
   // A login that is refused: a password is being rotated, or one worker has an old one. It must not end a migration.
-  1045, 1698, 1820, 1862, 3118,
+  1045, 1129, 1130, 1698, 1820, 1862, 3118,
   3, 28, 1021, 1023, 1026, 1028, 1030, 1037, 1038, 1040, 1041, 1053, 1077, 1114, 1135, 1203, 1226, 1290, 1598, 1792, 1836, 1881, 3100, 3168, 3169, 3707]);
 const LOST = new Set([1042, 1043, 1047, 1080, 1152, 1154, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1927, 2002, 2003, 2006, 2013, 2055, 3032, 4031]);
 /** Their messages quote row values or SQL text (promise 6). */
 const QUOTES_VALUES = new Set([1062, 1064, 1149, 1265, 1292, 1300, 1366, 1367, 1406, 1411, 1416, 1525, 1526, 1557, 1586, 1690, 1761, 1762, 1859, 1977, 3140, 3141, 3143, 3144, 3146, 3156, 3854, 3903, 3904]);
+
+/** Statement time limits: MySQL's `max_execution_time`, MariaDB's `max_statement_time`. */
+const TIME_LIMITS = new Set([3024, 1969]);
+
+/** The server ended a statement after its time: the same with less to do may succeed. */
+export function isTimeLimit(error: unknown): boolean {
+  return error instanceof DroverError && error.errno !== undefined && TIME_LIMITS.has(error.errno);
+}
 
 interface DriverError extends Error {
   code?: string;
@@ -24,19 +32,32 @@ export function serverError(thrown: unknown, server: string): DroverError {
   if (thrown instanceof DroverError) return thrown;
   const error = thrown as DriverError;
   const errno = typeof error.errno === "number" && error.errno > 0 ? error.errno : undefined;
-  const code = errorCode(errno, error.sqlState);
+  const code = driverErrorCode(error);
   return new DroverError(code, `${server}: ${safeMessage(error, errno)}`, {
     errno,
     sqlState: error.sqlState === "" ? undefined : error.sqlState,
+    // Its stack is all that tells where a defect is.
+    ...(code === "BUG" ? { cause: thrown } : {}),
   });
 }
 
-function errorCode(errno: number | undefined, sqlState: string | undefined): ErrorCode {
-  if (errno === undefined || LOST.has(errno)) return "CONNECTION_LOST";
+/** The one classification of what the driver, the network or a server did; also of the connection that the binlog comes by. */
+export function driverErrorCode(error: Pick<DriverError, "errno" | "sqlState" | "code" | "fatal">): ErrorCode {
+  const { errno, sqlState } = error;
+  // Node's own numbers are negative.
+  if (typeof errno !== "number" || errno <= 0) return isDefect(error) ? "BUG" : "CONNECTION_LOST";
+  if (LOST.has(errno)) return "CONNECTION_LOST";
   if (BUSY.has(errno)) return "SERVER_BUSY";
   if (UNAVAILABLE.has(errno)) return "SERVER_UNAVAILABLE";
   if (sqlState?.startsWith("08")) return "CONNECTION_LOST";
   return "STATEMENT_REFUSED";
+}
+
+/** The driver hands to its callbacks what our own code throws while it reads rows: neither it nor the network marks such an error, but for Node's `ERR_…` of a wrong argument. */
+function isDefect(error: Pick<DriverError, "code" | "fatal">): boolean {
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError || error instanceof SyntaxError) return true;
+  if (typeof error.code !== "string") return error.fatal !== true;
+  return error.code.startsWith("ERR_") && !/^ERR_(?:SOCKET|STREAM|TLS|SSL)/.test(error.code);
 }
 
 function safeMessage(error: DriverError, errno: number | undefined): string {

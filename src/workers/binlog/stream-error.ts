@@ -1,4 +1,5 @@
 import { bounded, DroverError, type ErrorCode } from "../../shared/errors.js";
+import { driverErrorCode } from "../../shared/mysql/server-error.js";
 
 /** What mysql2 and Node put on their errors. */
 interface ServerError {
@@ -13,8 +14,8 @@ interface ServerError {
 /** ER_MASTER_FATAL_ERROR_READING_BINLOG: the dump thread gave up; only the text says why. */
 const BINLOG_FATAL = 1236;
 
-/** Errors of the connection phase that no retry heals: access denied, no grant for the dump, unknown system variable. */
-const REFUSED = new Set([1044, 1045, 1095, 1142, 1193, 1227, 1231, 1251, 1698, 3118, 3159]);
+/** ER_SPECIFIC_ACCESS_DENIED_ERROR: no grant for the dump. */
+const NO_GRANT = 1227;
 
 const LONGEST = 500;
 
@@ -27,16 +28,15 @@ export function streamError(thrown: unknown): DroverError {
   const text = bounded(String(error.sqlMessage ?? error.message ?? thrown), LONGEST);
   // mysql2 gives a code or `fatal` to what the server or the network did; zongji's own complaints (a GTID set of the wrong
   // kind) have neither.
-  const known = errno !== undefined || error.code !== undefined || error.fatal === true;
-  const { code, cure } = known ? classify(errno, text) : { code: "STATEMENT_REFUSED" as const, cure: undefined };
+  const known = errno !== undefined || error.code !== undefined || error.fatal === true || (error instanceof Error && error.constructor !== Error);
+  const { code, cure } = known ? classify(thrown, errno, text) : { code: "STATEMENT_REFUSED" as const, cure: undefined };
   return new DroverError(code, `the binlog stream ended: ${text}`, { errno, sqlState, cure, cause: thrown });
 }
 
-function classify(errno: number | undefined, text: string): { code: ErrorCode; cure?: string } {
+function classify(thrown: unknown, errno: number | undefined, text: string): { code: ErrorCode; cure?: string } {
   if (errno === BINLOG_FATAL) return classifyDump(text);
-  if (errno === 1227) return { code: "STATEMENT_REFUSED", cure: "grant REPLICATION SLAVE to the user of the source" };
-  if (errno !== undefined && REFUSED.has(errno)) return { code: "STATEMENT_REFUSED" };
-  return { code: "CONNECTION_LOST" };
+  if (errno === NO_GRANT) return { code: "STATEMENT_REFUSED", cure: "grant REPLICATION SLAVE to the user of the source" };
+  return { code: driverErrorCode(thrown as Parameters<typeof driverErrorCode>[0]) };
 }
 
 /**

@@ -18,7 +18,7 @@ import { rangeRowHashes, type RowHashes } from "./row-hashes.js";
 import type { Sides } from "./sides.js";
 import type { Slots } from "./slots.js";
 import type { Subject } from "./subject.js";
-import { isTimeLimit } from "./time-limit.js";
+import { isTimeLimit } from "../../shared/mysql/server-error.js";
 import type { DiffTuning } from "./tuning.js";
 
 export interface ComparisonOptions {

@@ -3,7 +3,8 @@ import { boundaryQuery } from "../../shared/keys/boundary-query.js";
 import type { KeyRange } from "../../shared/keys/key-predicate.js";
 import type { SideName, Sides } from "./sides.js";
 import type { Subject } from "./subject.js";
-import { isTimeLimit, limited } from "./time-limit.js";
+import { isTimeLimit } from "../../shared/mysql/server-error.js";
+import { limited } from "./time-limit.js";
 
 export interface KeyStep {
   after: Buffer | null;

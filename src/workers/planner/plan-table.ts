@@ -3,10 +3,10 @@
  * that the sizes follow what the finished chunks measured.
  */
 import type { MigrationOptions } from "../../shared/contracts/spec.js";
-import { DroverError } from "../../shared/errors.js";
 import { boundaryQuery, maxKeyQuery } from "../../shared/keys/boundary-query.js";
 import type { KeyRange } from "../../shared/keys/key-predicate.js";
 import type { ByteSql } from "../../shared/mysql/bytes.js";
+import { isTimeLimit } from "../../shared/mysql/server-error.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
@@ -43,8 +43,7 @@ export async function planTable(context: EngineContext, ref: MigrationRef, numbe
       if (table.lastKey === null) await waitUntilVisible(session, table.startPosition, signal);
       return await cutPortion(session, table, rows);
     }).catch(async (error: unknown) => {
-      // 3024: the statement's time limit.
-      if (error instanceof DroverError && error.errno === 3024 && rows > 1) return null;
+      if (isTimeLimit(error) && rows > 1) return null;
       throw await readError(context, migration.spec.source, table, error, signal);
     });
     if (cut === null) {
