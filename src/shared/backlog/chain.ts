@@ -10,7 +10,6 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
-import { DroverError } from "../errors.js";
 import type { BatchInfo } from "./batch.js";
 
 /**
@@ -125,11 +124,9 @@ export class BacklogChain {
     return raw === null ? null : { info: JSON.parse(raw) as BatchInfo, raw };
   }
 
-  /** @throws DroverError REDIS_UNAVAILABLE when the payload is gone (Redis lost a part of its keys) */
-  async payloadOf(info: BatchInfo): Promise<Buffer> {
-    const bytes = await this.redis.getBuffer(this.payload(info));
-    if (bytes === null) throw new DroverError("REDIS_UNAVAILABLE", `the payload of batch ${info.seq} is not in Redis`);
-    return bytes;
+  /** Null when the payload is gone: Redis lost a part of its keys, or the batch was applied meanwhile. */
+  async payloadOf(info: BatchInfo): Promise<Buffer | null> {
+    return await this.redis.getBuffer(this.payload(info));
   }
 
   /** Removes the head after it was applied; a no-op when it is another one by now. */

@@ -95,7 +95,9 @@ class Applier {
     if (info.epoch !== scope.fence.epoch || info.seq > scope.fence.seq + 1) return await this.voidChain(signal);
     if (info.seq <= scope.fence.seq) return await chain.drop(head);
     const began = Date.now();
-    const batch = decodeBatch(await chain.payloadOf(info));
+    const payload = await chain.payloadOf(info);
+    if (payload === null) return await this.voidChain(signal, info);
+    const batch = decodeBatch(payload);
     const change = batch.statement === null ? null : await this.executeStatement(scope, info, batch.statement, signal);
     const applied = await this.commit(scope, info, batch, change, signal);
     if (!applied) return await this.voidChain(signal);
@@ -158,8 +160,11 @@ class Applier {
     return Math.round(this.rate * 100) / 100;
   }
 
-  /** The chain does not fit the fence: the tail begins a new one there. */
-  private async voidChain(signal: AbortSignal): Promise<void> {
+  /**
+   * The chain does not fit the fence: the tail begins a new one there.
+   * @param lost a batch that fits, without its payload: no retry brings it back, the binlog does
+   */
+  private async voidChain(signal: AbortSignal, lost: BatchInfo | null = null): Promise<void> {
     this.scope = null;
     const scope = await this.currentScope(signal);
     const head = await this.options.chain.head();
@@ -167,7 +172,8 @@ class Applier {
     const { info } = head;
     const { fence } = scope;
     // Another applier may have been at work: look again before anything is thrown away.
-    if (info.epoch === fence.epoch && (info.seq <= fence.seq || (info.seq === fence.seq + 1 && info.from === fence.position))) return;
+    const isLost = lost !== null && info.chain === lost.chain && info.seq === lost.seq && info.seq > fence.seq;
+    if (!isLost && info.epoch === fence.epoch && (info.seq <= fence.seq || (info.seq === fence.seq + 1 && info.from === fence.position))) return;
     await this.options.chain.clear(head);
   }
 
