@@ -40,6 +40,27 @@ export function parseShowCreate(text: string): ShownCreate {
   throw unreadable();
 }
 
+/** The table's AUTO_INCREMENT counter; null where none is shown. */
+export function shownCounter(text: string): bigint | null {
+  const found = counterIn(text);
+  return found === null ? null : BigInt(found.value);
+}
+
+/** The text without the counter, which moves by rows too: two of the same shape are equal. What looks like a counter in a comment, a default or a name is a part of the shape. */
+export function shapeOf(text: string): string {
+  const found = counterIn(text);
+  return found === null ? text : text.slice(0, found.from) + text.slice(found.to);
+}
+
+/** Among the table's options, and there outside of quotes. */
+function counterIn(text: string): { from: number; to: number; value: string } | null {
+  const { tail } = parseShowCreate(text);
+  const found = / AUTO_INCREMENT=(\d+)/.exec(blankQuoted(tail));
+  if (found === null) return null;
+  const from = text.length - tail.length + found.index;
+  return { from, to: from + found[0].length, value: found[1] as string };
+}
+
 function unreadable(): DroverError {
   return new DroverError("BUG", "the text of SHOW CREATE TABLE has an unknown form");
 }

@@ -69,7 +69,8 @@ const migrationOptions = z.strictObject({
   allowNoKey: z.boolean().default(false),
 });
 
-export const migrationSpec = z
+/** Also what an earlier version accepted and is recorded. */
+const recordedSpec = z
   .strictObject({
     id: migrationId,
     source: connectionName,
@@ -81,15 +82,17 @@ export const migrationSpec = z
     objects: z.array(z.enum(OBJECT_KINDS)).default([]),
     options: migrationOptions.prefault({}),
   })
-  .transform((spec) => ({ ...spec, startPosition: spec.startPosition ?? null }))
-  .superRefine((spec, context) => {
-    if (spec.mode === "follow" && spec.startPosition === null)
-      context.addIssue({ code: "custom", path: ["startPosition"], message: "mode follow needs a startPosition (a GTID set)" });
-    if (spec.mode !== "follow" && spec.startPosition !== null)
-      context.addIssue({ code: "custom", path: ["startPosition"], message: "startPosition goes with mode follow only" });
-    if (spec.source === spec.target && spec.tables.every((t) => t.schema === t.targetSchema && (t.kind === "pattern" || t.table === t.targetTable)))
-      context.addIssue({ code: "custom", path: ["target"], message: "source and target are the same connection and the tables have the same names" });
-  });
+  .transform((spec) => ({ ...spec, startPosition: spec.startPosition ?? null }));
+
+export const migrationSpec = recordedSpec.superRefine((spec, context) => {
+  if (spec.mode === "follow" && spec.startPosition === null)
+    context.addIssue({ code: "custom", path: ["startPosition"], message: "mode follow needs a startPosition (a GTID set)" });
+  if (spec.mode !== "follow" && spec.startPosition !== null)
+    context.addIssue({ code: "custom", path: ["startPosition"], message: "startPosition goes with mode follow only" });
+  // Two names of one server look like two connections here: workers compare the servers (`workers/planner/target-place.ts`).
+  if (spec.source.toUpperCase() === spec.target.toUpperCase() && spec.tables.some((t) => t.schema === t.targetSchema && (t.kind === "pattern" || t.table === t.targetTable)))
+    context.addIssue({ code: "custom", path: ["target"], message: "source and target are the same connection, and tables would go where they come from" });
+});
 
 /** A spec as the user may write it. */
 export type MigrationSpecInput = z.input<typeof migrationSpec>;
@@ -104,6 +107,11 @@ export type TableSelection = MigrationSpec["tables"][number];
  */
 export function parseMigrationSpec(input: unknown): MigrationSpec {
   return parseContract(migrationSpec, input, "the migration spec");
+}
+
+/** A spec as it was accepted once. What a version refuses since is refused where the migration is worked on, not where it is shown, stopped or removed. */
+export function parseRecordedSpec(input: unknown): MigrationSpec {
+  return parseContract(recordedSpec, input, "the recorded migration spec");
 }
 
 /** Runs a zod contract and turns its issues into one SPEC_INVALID error with all problems. */

@@ -10,7 +10,7 @@ import type { SessionRole } from "../mysql/open-session.js";
 import type { Session } from "../mysql/session.js";
 import { resolveTables, type ResolvedTables } from "../selection/resolve-tables.js";
 import type { SelectedTable } from "../selection/selected-table.js";
-import { TableStore } from "../state/tables.js";
+import { TargetClaims, type TakenTargets } from "../state/target-claims.js";
 import { MigrationStore } from "../state/migrations.js";
 import { readStateVersion } from "../state/schema.js";
 import { checkFailed, type Finding } from "./finding.js";
@@ -41,8 +41,7 @@ export interface StateFacts {
   started: boolean;
   /** A migration of this id is there, with another spec. */
   conflict: boolean;
-  /** Target tables that other migrations write: by `schema.table`, the migration's id. */
-  taken: ReadonlyMap<string, string>;
+  taken: TakenTargets;
 }
 
 export interface PreflightContext {
@@ -119,7 +118,7 @@ async function readDefinition(use: Use, table: SelectedTable): Promise<Definitio
   }
 }
 
-const NO_STATE: StateFacts = { problem: null, started: false, conflict: false, taken: new Map() };
+const NO_STATE: StateFacts = { problem: null, started: false, conflict: false, taken: { owner: () => null } };
 
 async function readState(use: Use, target: ServerFacts, stateSchema: string, spec: MigrationSpec): Promise<StateFacts> {
   // Without the grant there is nothing to read, and the check of grants says so.
@@ -128,7 +127,7 @@ async function readState(use: Use, target: ServerFacts, stateSchema: string, spe
     const version = await use((session) => readStateVersion(session, stateSchema));
     if (version === null) return NO_STATE;
     const known = await use((session) => new MigrationStore(stateSchema).read(session, spec.id));
-    const taken = await use((session) => new TableStore(stateSchema).taken(session, spec.id));
+    const taken = await use((session) => new TargetClaims(stateSchema).taken(session, spec.id));
     if (known === null) return { ...NO_STATE, taken };
     const started = isDeepStrictEqual(known.spec, spec);
     return { problem: null, started, conflict: !started, taken };

@@ -1,5 +1,6 @@
 /** Everything that the checks ask of one server, read once. */
 import type { ByteSql } from "../mysql/bytes.js";
+import { readServerIdentity, type ServerIdentity } from "../mysql/server-identity.js";
 import type { Session } from "../mysql/session.js";
 import { Privileges } from "./privileges.js";
 import { atLeast, parseServerVersion, type ServerVersion } from "./server-version.js";
@@ -16,8 +17,7 @@ export interface ServerFacts {
   collations: ReadonlySet<string>;
   /** The server's clock less ours, in milliseconds. */
   clockOffset: number;
-  /** The same for two connections to one server. */
-  identity: string;
+  identity: ServerIdentity;
   /** The server does not tell schema and table names by case. */
   ignoreCase: boolean;
 }
@@ -38,7 +38,7 @@ export async function readServerFacts(session: Session): Promise<ServerFacts> {
     privileges: await readPrivileges(session, version, { partialRevokes: isOn(variables.get("partial_revokes")), ignoreCase }),
     collations: await readCollations(session),
     clockOffset,
-    identity: JSON.stringify(["server_uuid", "server_uid", "hostname", "port", "datadir"].map((name) => variables.get(name) ?? null)),
+    identity: await readServerIdentity(session),
     ignoreCase,
   };
 }

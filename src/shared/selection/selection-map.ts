@@ -1,8 +1,8 @@
 /** Which names the spec selects, and where a name of the source goes on the target. */
-import type { TableName } from "../../shared/columns/table-definition.js";
-import type { MigrationSpec } from "../../shared/contracts/spec.js";
-import { globMatcher } from "../../shared/selection/glob.js";
-import type { SelectedTable } from "../../shared/selection/selected-table.js";
+import type { TableName } from "../columns/table-definition.js";
+import type { MigrationSpec } from "../contracts/spec.js";
+import { globMatcher } from "./glob.js";
+import type { SelectedTable } from "./selected-table.js";
 
 export class SelectionMap {
   private readonly spec: MigrationSpec;

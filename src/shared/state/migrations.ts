@@ -1,6 +1,6 @@
 /** The migrations of a state schema: spec, phase, error. */
 import { DroverError, errorRecord } from "../errors.js";
-import { parseMigrationSpec, type MigrationSpec } from "../contracts/spec.js";
+import { parseRecordedSpec, type MigrationSpec } from "../contracts/spec.js";
 import type { Phase, StoredError } from "../contracts/status.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session, TextRecord } from "../mysql/session.js";
@@ -95,7 +95,7 @@ export class MigrationStore {
 function migrationOf(row: TextRecord): Migration {
   return {
     id: textOf(row, "id"),
-    spec: parseMigrationSpec(JSON.parse(textOf(row, "spec"))),
+    spec: parseRecordedSpec(JSON.parse(textOf(row, "spec"))),
     phase: textOf(row, "phase") as Phase,
     resumePhase: textOf(row, "resume_phase") as WorkingPhase,
     catchUp: row["catch_up_age"] == null ? null : { position: textOf(row, "catch_up_position"), age: numberOf(row, "catch_up_age") },

@@ -8,6 +8,7 @@ import { FenceStore } from "./fence.js";
 import { MigrationStore } from "./migrations.js";
 import { ObjectStore } from "./objects.js";
 import { TableStore } from "./tables.js";
+import { TargetClaims } from "./target-claims.js";
 import { id } from "./values.js";
 
 /** Every table that holds rows of a migration, the migration's own row last. */
@@ -18,6 +19,7 @@ export class State {
   readonly schema: string;
   readonly migrations: MigrationStore;
   readonly tables: TableStore;
+  readonly claims: TargetClaims;
   readonly chunks: ChunkStore;
   readonly fence: FenceStore;
   readonly ddlJournal: DdlJournalStore;
@@ -28,6 +30,7 @@ export class State {
     this.schema = schema;
     this.migrations = new MigrationStore(schema);
     this.tables = new TableStore(schema);
+    this.claims = new TargetClaims(schema);
     this.chunks = new ChunkStore(schema);
     this.fence = new FenceStore(schema);
     this.ddlJournal = new DdlJournalStore(schema);

@@ -99,14 +99,6 @@ export class TableStore {
     }
   }
 
-  /** Target tables that other migrations write, or may write again: by `schema.table`, the migration's id. */
-  async taken(session: Session, migration: string): Promise<Map<string, string>> {
-    const migrations = this.table.replace(/tables$/, "migrations") as ByteSql;
-    const rows = await session.rows(sql`SELECT t.target_schema, t.target_table, t.migration FROM ${this.table} AS t JOIN ${migrations} AS m ON m.id=t.migration
-      WHERE m.id<>${id(migration)} AND m.phase NOT IN ('stopped','completed')`);
-    return new Map(rows.map((row) => [`${textOf(row, "target_schema")}.${textOf(row, "target_table")}`, textOf(row, "migration")]));
-  }
-
   /** Whoever numbers new chunks of a table holds its row. */
   async lock(session: Session, migration: string, number: number): Promise<void> {
     await session.rows(sql`SELECT number FROM ${this.table} WHERE migration=${id(migration)} AND number=${number} FOR UPDATE`);

@@ -1,7 +1,7 @@
 /** Which followed tables a statement is about, and which tables join the migration by it. */
 import type { TableName } from "../../shared/columns/table-definition.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
-import type { SelectionMap } from "./selection-map.js";
+import type { SelectionMap } from "../../shared/selection/selection-map.js";
 import { renamedTables } from "./renamed-tables.js";
 import type { Statement, TableReference } from "./sql/statement.js";
 

@@ -17,9 +17,10 @@ import type { Concerns } from "./concerns.js";
 import { keepBuildersOut, withDdlLock } from "../target/ddl-lock.js";
 import { addTable } from "./joined-table.js";
 import { presentTable } from "../planner/present-table.js";
+import { requireTargetPlace } from "../planner/target-place.js";
 import type { RenamedTable } from "./renamed-tables.js";
 import { restartTable } from "./restart-table.js";
-import type { SelectionMap } from "./selection-map.js";
+import type { SelectionMap } from "../../shared/selection/selection-map.js";
 
 export interface NamesToFollow {
   migration: Migration;
@@ -73,6 +74,7 @@ async function join(context: EngineContext, ref: MigrationRef, migration: Migrat
   const { connections, state } = context;
   const found = await presentTable(context, migration.spec.source, selected.source, signal);
   if (found === null) return "absent";
+  await requireTargetPlace(context, migration.spec, [selected], await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration)), signal);
   const number = await connections.transaction(ref.target, "target", signal, async (session) => {
     await state.fence.require(session, ref.migration, "update");
     const { phase } = await state.migrations.require(session, ref.migration);

@@ -21,8 +21,12 @@ export interface NewTable {
   phase: "pending" | "copied";
 }
 
-/** Records the table, inside a transaction that holds the fence's exclusive lock. */
+/**
+ * Records the table, inside a transaction that holds the fence's exclusive lock.
+ * @throws DroverError PREFLIGHT_FAILED when another migration writes its target
+ */
 export async function addTable(state: State, session: Session, migration: string, table: NewTable): Promise<MigrationTable> {
+  await state.claims.claim(session, migration, [table.selected.target]);
   await state.fence.bumpEpoch(session, migration);
   const { epoch } = await state.fence.require(session, migration);
   const added: MigrationTable = {

@@ -6,7 +6,7 @@ import type { SelectedTable } from "../../shared/selection/selected-table.js";
 import type { State } from "../../shared/state/state.js";
 import type { SourceTable } from "../planner/source-table.js";
 import { addTable } from "./joined-table.js";
-import type { TargetPlan } from "./target-plan.js";
+import { isMoved, type TargetPlan } from "./target-plan.js";
 
 export interface JoiningTable extends SourceTable {
   selected: SelectedTable;
@@ -26,6 +26,8 @@ export async function recordPlan(state: State, session: Session, migration: stri
     await state.chunks.removeTable(session, migration, table.number);
     await state.tables.remove(session, migration, table.number);
   }
+  const moved = plan.changed.filter((changed) => isMoved(changed)).map((changed) => changed.target);
+  if (moved.length > 0) await state.claims.claim(session, migration, moved);
   for (const { table, source, target, where } of plan.changed) {
     const definition = definitions.get(target);
     if (definition === undefined) throw new DroverError("BUG", `no definition of ${target.schema}.${target.table} was read`);
@@ -38,6 +40,12 @@ export async function recordPlan(state: State, session: Session, migration: stri
   }
   for (const { table, source, target, where } of plan.restarted) {
     await state.chunks.removeTable(session, migration, table.number);
+    if (isMoved({ table, target })) {
+      // What stands under the new name is not ours to drop: it is taken as `existingTarget` says.
+      await state.tables.remove(session, migration, table.number);
+      await addTable(state, session, migration, { selected: { source, target, where }, definition: table.definition, startPosition: table.startPosition, phase: "pending" });
+      continue;
+    }
     await state.tables.put(session, migration, { ...table, source, target, where });
     await state.tables.startOver(session, migration, table.number);
   }

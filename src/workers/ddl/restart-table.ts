@@ -24,6 +24,7 @@ import { ensureTargetSchema, recreateTarget, SMALL_TABLE_ROWS } from "../planner
 import { constraintOwner } from "./constraint-owner.js";
 import { keepBuildersOut, withDdlLock } from "../target/ddl-lock.js";
 import { presentTable } from "../planner/present-table.js";
+import { requireTargetPlace } from "../planner/target-place.js";
 
 /**
  * `restarted`: its chunks are to be planned now, and the backlog's chain is void.
@@ -89,6 +90,7 @@ async function createPending(context: EngineContext, ref: MigrationRef, number: 
       });
       const problem = keyProblem(migration.spec, source.definition, table.where, isMariaDb);
       if (problem !== null) throw new DroverError("DDL_UNSUPPORTED", `the table cannot be followed: ${problem.message}`, { cure: "give it a primary key on the source, then resume" });
+      await requireTargetPlace(context, migration.spec, [table], tables, signal);
       const fresh: MigrationTable = { ...table, ...source, rowsEstimated: source.definition.rowsEstimated };
       await hooks.at("table:before-create", { migration: ref.migration, table: number });
       const created = await createTarget(context, ref, session, migration, fresh).catch(async (error: unknown) => {

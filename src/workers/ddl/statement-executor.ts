@@ -8,11 +8,13 @@
  */
 import type { BatchStatement } from "../../shared/backlog/batch.js";
 import { readTableDefinition } from "../../shared/columns/read-table.js";
+import { shapeOf } from "../../shared/columns/show-create.js";
 import type { TableDefinition, TableName } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
 import { qualified, sql, type ByteSql } from "../../shared/mysql/bytes.js";
 import { Position } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
+import type { SelectedTable } from "../../shared/selection/selected-table.js";
 import type { StateChange, StatementContext, StatementExecutor } from "../apply/statement-barrier.js";
 import type { EngineContext } from "../context.js";
 import { ensureTargetSchema } from "../planner/target-table.js";
@@ -21,14 +23,15 @@ import type { KnownTables } from "./concerns.js";
 import { withDdlLock } from "../target/ddl-lock.js";
 import { withPulse } from "../progress-pulse.js";
 import { presentTable } from "../planner/present-table.js";
+import { requireTargetPlace } from "../planner/target-place.js";
 import { recordPlan, type JoiningTable, type PlanResult } from "./record-plan.js";
 import { rewriteStatement } from "./rewrite-statement.js";
-import { SelectionMap } from "./selection-map.js";
+import { SelectionMap } from "../../shared/selection/selection-map.js";
 import { UnreadableStatement } from "../../shared/sql/unreadable-statement.js";
 import { unreadable } from "./statement-policy.js";
 import { prepareSession } from "./statement-session.js";
 import { encodeName, readStatementText, type AskSource, type KnownStatement } from "./statement-text.js";
-import { planStatement, type Execution, type TargetPlan } from "./target-plan.js";
+import { isMoved, planStatement, type Execution, type TargetPlan } from "./target-plan.js";
 import { alterTargetSchema } from "./target-schema.js";
 
 /** DDL works in silence; the kernel's keepalive tells when the server is gone. */
@@ -67,6 +70,7 @@ class Execute {
     const known = await readStatementText({ ...statement, sqlMode: BigInt(statement.sqlMode), text: statement.sql }, ignoreCase, this.ask);
     const plan = planStatement(known.statement, this.knownTables(ignoreCase, await this.twoFamilies()), statement.withRows);
     const joining = await this.findJoining(plan);
+    await this.requirePlaces(arriving(plan));
     context.log.info({ migration: scope.ref.migration, gtid: statement.gtid, statement: known.statement.kind, restarted: plan.restarted.length, joining: joining.length }, "DDL of the source");
     return await withDdlLock(context, scope.ref, this.signal, async (session) => {
       await this.requireFence(session);
@@ -103,6 +107,15 @@ class Execute {
       if (source !== null) found.push({ selected, ...source });
     }
     return found;
+  }
+
+  /** Before anything runs: what is found out only when it is recorded has happened on the target. */
+  private async requirePlaces(arrivals: readonly Pick<SelectedTable, "source" | "target">[]): Promise<void> {
+    if (arrivals.length === 0) return;
+    const { connections, state } = this.context;
+    const { ref, migration, tables } = this.scope;
+    await requireTargetPlace(this.context, migration.spec, arrivals, tables, this.signal);
+    await connections.use(ref.target, "target", this.signal, (session) => state.claims.requireFree(session, ref.migration, arrivals.map((table) => table.target)));
   }
 
   private async requireFence(session: Session): Promise<void> {
@@ -183,6 +196,12 @@ class Execute {
   }
 }
 
+/** What stands under a name of the target behind the statement that it did not have before. */
+function arriving({ changed, restarted, created, joining }: TargetPlan): Pick<SelectedTable, "source" | "target">[] {
+  const moved = [...changed, ...restarted].filter(isMoved);
+  return [...moved, ...joining, ...(created === null ? [] : [created])];
+}
+
 /** Says which statement the target did not take; never its text, which may hold values. */
 function refusal(error: unknown, kind: string, plan: TargetPlan, gtid: string): unknown {
   if (!(error instanceof DroverError) || error.code !== "STATEMENT_REFUSED") return error;
@@ -208,7 +227,7 @@ async function shapesOf(session: Session, names: readonly TableName[]): Promise<
   const shapes: (string | null)[] = [];
   for (const { schema, table } of names) {
     const definition = await readTableDefinition(session, schema, table);
-    shapes.push(definition === null ? null : definition.createStatement.replace(/ AUTO_INCREMENT=\d+/, ""));
+    shapes.push(definition === null ? null : shapeOf(definition.createStatement));
   }
   return shapes;
 }

@@ -6,7 +6,7 @@ import type { StatementDecision, StatementPolicy, StatementScope } from "../tail
 import { concernsOf, nameOf, type Concerns, type KnownTables } from "./concerns.js";
 import { followNames } from "./follow-names.js";
 import { renamedTables } from "./renamed-tables.js";
-import { SelectionMap } from "./selection-map.js";
+import { SelectionMap } from "../../shared/selection/selection-map.js";
 import type { Statement } from "./sql/statement.js";
 import { UnreadableStatement } from "../../shared/sql/unreadable-statement.js";
 import { readStatementText } from "./statement-text.js";

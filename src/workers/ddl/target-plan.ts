@@ -12,6 +12,11 @@ export interface ChangedTable extends SelectedTable {
   table: MigrationTable;
 }
 
+/** Whether its target has another name behind the statement. */
+export function isMoved({ table, target }: Pick<ChangedTable, "table" | "target">): boolean {
+  return table.target.schema !== target.schema || table.target.table !== target.table;
+}
+
 /** What the target runs: the source's own statement under other names, or one of ours. All but the first may be run twice. */
 export type Execution =
   | { kind: "statement"; names: { at: TableReference; as: TableName }[] }

@@ -20,6 +20,7 @@ import { withPulse } from "../progress-pulse.js";
 import { withDdlLock } from "../target/ddl-lock.js";
 import { isGone } from "./present-table.js";
 import { readSourceTable } from "./source-table.js";
+import { requireTargetPlace } from "./target-place.js";
 import { ensureTargetSchema, prepareTarget } from "./target-table.js";
 
 /** Tables that are created under one DDL lock: another worker that waits for it meanwhile should not give up. */
@@ -30,9 +31,9 @@ const READERS = 4;
 export async function prepareMigration(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<void> {
   const { connections, state } = context;
   let tables = await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
-  if (tables.length === 0) {
-    tables = await recordTables(context, ref, migration, signal);
-  }
+  if (tables.length === 0) tables = await recordTables(context, ref, migration, signal);
+  // Recorded by an earlier attempt, or an earlier version.
+  else await requireTargetPlace(context, migration.spec, tables, [], signal);
   const pending = tables.filter((table) => table.phase === "pending").map((table) => table.number);
   await withPulse(context, ref, signal, async () => {
     for (let i = 0; i < pending.length; i += PORTION) await createTargets(context, ref, migration, pending.slice(i, i + PORTION), signal);
@@ -52,6 +53,7 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
   });
   if (selected.problems.length > 0)
     throw new DroverError("PREFLIGHT_FAILED", selected.problems.map((p) => p.message).join("; "), { problems: selected.problems });
+  await requireTargetPlace(context, spec, selected.tables, [], signal);
   const tables: MigrationTable[] = [];
   await inLanes(context, spec.source, selected.tables, signal, async (session, { source: name, target, where }, i) => {
     const { definition, startPosition } = await readSourceTable(session, name).catch((error: unknown) => {
@@ -73,15 +75,8 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
     // Whoever locks the fence first records the tables; a second preparer finds them there.
     await state.fence.require(session, ref.migration, "update");
     if ((await state.tables.list(session, ref.migration)).length > 0) return;
-    const taken = await state.tables.taken(session, ref.migration);
-    for (const table of tables) {
-      const owner = taken.get(`${table.target.schema}.${table.target.table}`);
-      if (owner !== undefined)
-        throw new DroverError("PREFLIGHT_FAILED", `the target table ${table.target.schema}.${table.target.table} is written by the migration "${owner}"`, {
-          cure: `stop ${owner} first, or give the table another target name`,
-        });
-      await state.tables.put(session, ref.migration, table);
-    }
+    await state.claims.claim(session, ref.migration, tables.map((table) => table.target));
+    for (const table of tables) await state.tables.put(session, ref.migration, table);
   });
   return await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
 }

@@ -1,5 +1,6 @@
 /** Reads a table's definition together with its start position (design §4, step 1). */
 import { readCreateStatement, readTableDefinition } from "../../shared/columns/read-table.js";
+import { shapeOf } from "../../shared/columns/show-create.js";
 import type { TableDefinition, TableName } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
 import { executedPosition } from "../../shared/mysql/position.js";
@@ -23,7 +24,7 @@ export async function readSourceTable(session: Session, name: TableName): Promis
   for (let i = 0; i < TRIES; i++) {
     const startPosition = await executedPosition(session);
     const definition = await requireDefinition(session, name);
-    if (before !== null && sameStatement(before, definition.createStatement)) return { definition, startPosition };
+    if (before !== null && shapeOf(before) === shapeOf(definition.createStatement)) return { definition, startPosition };
     before = definition.createStatement;
   }
   throw new DroverError("SERVER_BUSY", `${name.schema}.${name.table} is being altered again and again`);
@@ -31,12 +32,7 @@ export async function readSourceTable(session: Session, name: TableName): Promis
 
 /** Whether two readings show the same shape; statistics and the AUTO_INCREMENT counter do not count. */
 export function sameDefinition(a: TableDefinition, b: TableDefinition): boolean {
-  return sameStatement(a.createStatement, b.createStatement);
-}
-
-function sameStatement(a: string, b: string): boolean {
-  const shape = (statement: string) => statement.replace(/ AUTO_INCREMENT=\d+/, "");
-  return shape(a) === shape(b);
+  return shapeOf(a.createStatement) === shapeOf(b.createStatement);
 }
 
 async function requireDefinition(session: Session, name: TableName): Promise<TableDefinition> {

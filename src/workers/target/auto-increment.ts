@@ -2,7 +2,7 @@
  * AUTO_INCREMENT counters. Rows raise the target's by themselves; ids that the source has given and whose rows are gone again
  * (rolled back, or deleted at the table's end) are known to the source's counter only, and the target would give them a second time.
  */
-import { blankQuoted, parseShowCreate } from "../../shared/columns/show-create.js";
+import { shownCounter } from "../../shared/columns/show-create.js";
 import type { TableName } from "../../shared/columns/table-definition.js";
 import { qualified, sql, type ByteSql } from "../../shared/mysql/bytes.js";
 import type { Session } from "../../shared/mysql/session.js";
@@ -48,6 +48,5 @@ export async function raiseCounters(target: Session, counters: readonly Counter[
 async function readCounter(session: Session, { schema, table }: TableName): Promise<bigint> {
   const [row] = await session.rows(sql`SHOW CREATE TABLE ${qualified(schema, table)}`);
   const statement = row?.["Create Table"];
-  const found = typeof statement === "string" ? / AUTO_INCREMENT=(\d+)/.exec(blankQuoted(parseShowCreate(statement).tail)) : null;
-  return BigInt(found?.[1] ?? 1);
+  return (typeof statement === "string" ? shownCounter(statement) : null) ?? 1n;
 }

@@ -1,7 +1,26 @@
 import { describe, expect, it } from "vitest";
 import { addIndexStatements, createStatement } from "../../../src/shared/columns/create-statement.js";
-import { blankQuoted, parseShowCreate, quotedName } from "../../../src/shared/columns/show-create.js";
+import { blankQuoted, parseShowCreate, quotedName, shapeOf, shownCounter } from "../../../src/shared/columns/show-create.js";
 import { column, index, table } from "./definitions.js";
+
+describe("the AUTO_INCREMENT counter", () => {
+  const shown = (comment: string, counter: string, options = "") => `CREATE TABLE \`t\` (\n  \`id\` int NOT NULL AUTO_INCREMENT COMMENT '${comment}',\n  PRIMARY KEY (\`id\`)\n) ENGINE=InnoDB${counter} DEFAULT CHARSET=utf8mb4${options}`;
+
+  it("is no part of the shape", () => {
+    expect(shapeOf(shown("c", " AUTO_INCREMENT=7"))).toBe(shown("c", ""));
+    expect(shapeOf(shown("c", ""))).toBe(shown("c", ""));
+    expect(shownCounter(shown("c", " AUTO_INCREMENT=18446744073709551615"))).toBe(18446744073709551615n);
+  });
+
+  it("is not what a comment, a default or a name says", () => {
+    const quoted = "starts at AUTO_INCREMENT=1";
+    expect(shapeOf(shown(quoted, " AUTO_INCREMENT=7"))).toBe(shapeOf(shown(quoted, " AUTO_INCREMENT=8")));
+    // The comment is all that changed.
+    expect(shapeOf(shown(quoted, ""))).not.toBe(shapeOf(shown("starts at AUTO_INCREMENT=2", "")));
+    expect(shapeOf(shown("c", "", ` COMMENT='${quoted}'`))).not.toBe(shapeOf(shown("c", "", " COMMENT='starts at AUTO_INCREMENT=2'")));
+    expect(shownCounter(shown(quoted, ""))).toBeNull();
+  });
+});
 
 describe("parseShowCreate", () => {
   it("keeps items whole that hold commas, parentheses, quotes and line breaks", () => {

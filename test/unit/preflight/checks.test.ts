@@ -28,7 +28,7 @@ function server(name: string, { version = "8.4.3", variables = {}, clockOffset =
   const isMariaDb = /mariadb/i.test(version);
   const set = Object.entries({ ...GOOD, ...variables }).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return {
-    name, account: "'drover'@'%'", version: parseServerVersion(version, isMariaDb), variables: new Map(set), clockOffset, identity: name,
+    name, account: "'drover'@'%'", version: parseServerVersion(version, isMariaDb), variables: new Map(set), clockOffset, identity: [name],
     privileges: new Privileges(["GRANT SELECT ON *.* TO `drover`@`%`"], { partialRevokes: false, roles: false, ignoreCase: false }),
     collations: new Set(known), ignoreCase: set.some(([key, value]) => key === "lower_case_table_names" && value !== "0"),
   };
