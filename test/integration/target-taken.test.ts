@@ -38,7 +38,7 @@ it("two that are prepared at the same moment", async () => {
   const to = (table: string) => [{ schema: ctx.schema, table, targetTable: table === "zero" ? "zero" : "shared" }];
   // The state schema is there then.
   await scene.start("m0", to("zero"), { mode: "copy" });
-  expect(await settled(scene.client, "m0")).toBe("stopped");
+  expect(await settled(scene.client, "m0")).toBe("completed");
   // Both look whether the place is free before one of them can record that it is not.
   const holder = await ctx.target.connect();
   await holder.query(`BEGIN; SELECT * FROM ${ctx.stateSchema}.tables WHERE migration IN ('m1', 'm2') FOR UPDATE`);

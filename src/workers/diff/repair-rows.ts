@@ -85,14 +85,20 @@ async function write(work: ChunkWork, keys: readonly string[], source: Rows, bef
     if (strangers.size > 0) return strangers;
     const maxBytes = statementBytes(session);
     const target = { schema: subject.target.schema, table: subject.target.table };
-    for (const statement of deleteStatements(definition, target, deletes, { maxBytes })) await session.run(statement);
+    const gone = [...deletes, ...puts.map(([key]) => key).filter((key) => present.has(key))];
+    for (const statement of deleteStatements(definition, target, gone, { maxBytes })) await session.run(statement);
     const writer = new ReplaceWriter(writtenAs(definition, session.isMariaDb ? "mariadb" : "mysql"), target, { maxBytes, maxRows: 1_000 });
+    let affected = 0;
     for (const [, row] of puts) {
       const full = writer.add(row);
-      if (full) await replaceRows(session, full, { definition, target });
+      if (full) affected += await replaceRows(session, full, { definition, target });
     }
     const rest = writer.finish();
-    if (rest) await replaceRows(session, rest, { definition, target });
+    if (rest) affected += await replaceRows(session, rest, { definition, target });
+    // Owners are found by whole columns. Of an index over prefixes or expressions only the server knows what is equal: whatever gave way here
+    // is a row that the diff has not seen, and no event may come that restores it.
+    if (affected !== puts.length)
+      throw new DroverError("ROW_REFUSED", `${session.server}: rows of ${target.schema}.${target.table} hold unique values of rows that are to be repaired, and are not a part of this repair`, { cure: "compare again and repair that diff: it sees them too" });
     return [...new Set([...deletes, ...puts.map(([key]) => key)])];
   }
 }

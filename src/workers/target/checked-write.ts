@@ -33,12 +33,16 @@ export async function loadFile(session: Session, file: LoadFile, table: WrittenT
   await requireExactness(session, result, file.expectedWarnings, table);
 }
 
-/** @throws DroverError ROW_REFUSED when the server warned */
-export async function replaceRows(session: Session, statement: ReplaceStatement, table: WrittenTable): Promise<void> {
+/**
+ * @returns the rows that were written and those that gave way to them
+ * @throws DroverError ROW_REFUSED when the server warned
+ */
+export async function replaceRows(session: Session, statement: ReplaceStatement, table: WrittenTable): Promise<number> {
   const result = await session.run(statement.statement).catch((error: unknown) => {
     throw refused(error, table);
   });
   await requireExactness(session, result, statement.expectedWarnings, table);
+  return result.affectedRows;
 }
 
 const CHECK_CURE =
