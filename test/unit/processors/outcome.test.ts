@@ -45,7 +45,7 @@ async function runs(thrown: readonly unknown[], options: { ref?: boolean; shutdo
   const processor = guarded(context, () => ref, async () => {
     const next = queue.shift();
     if (next === undefined) return "done";
-    throw next;
+    throw next as Error;
   });
   const results: Run[] = [];
   for (let i = 0; i < thrown.length; i++) {
