@@ -8,7 +8,7 @@ import { setMaxListeners } from "node:events";
 import { abortedError } from "./errors.js";
 
 /** For what nobody ends. */
-export const NEVER = new AbortController().signal;
+export const NEVER: AbortSignal = new AbortController().signal;
 setMaxListeners(0, NEVER);
 
 /**
