@@ -28,17 +28,24 @@ export async function tableNames(db: Connection, schema: string): Promise<string
 /** @returns what differs in the rows of a table that both sides have */
 export async function compareTable(source: Connection, target: Connection, schema: string, table: string, targetSchema = schema): Promise<string[]> {
   const [sourceColumns, targetColumns] = await Promise.all([columns(source, schema, table), columns(target, targetSchema, table)]);
-  if (sourceColumns.join() !== targetColumns.join()) return [`${table}: columns ${sourceColumns.join()} and ${targetColumns.join()}`];
-  const list = sourceColumns.map((c) => `IFNULL(HEX(CAST(${mysql.escapeId(c, true)} AS BINARY)), '-')`).join(", ");
+  const names = (list: readonly Column[]) => list.map((column) => column.name).join();
+  if (names(sourceColumns) !== names(targetColumns)) return [`${table}: columns ${names(sourceColumns)} and ${names(targetColumns)}`];
+  // The text of a FLOAT is rounded, that of the DOUBLE of the same value is not.
+  const list = sourceColumns.map(({ name, float }) => `IFNULL(HEX(CAST(${mysql.escapeId(name, true)}${float ? "+0e0" : ""} AS BINARY)), '-')`).join(", ");
   const statement = (from: string) => `SELECT CONCAT_WS(',', ${list}) AS line FROM ${mysql.escapeId(from, true)}.${mysql.escapeId(table, true)}`;
   const [a, b] = await Promise.all([lines(source, statement(schema)), lines(target, statement(targetSchema))]);
   const missing = a.filter((line, i) => line !== b[i]).length;
   return a.length === b.length && missing === 0 ? [] : [`${table}: ${a.length} and ${b.length} rows, ${missing} lines differ; only on the source ${only(a, b)}, only on the target ${only(b, a)}`];
 }
 
-async function columns(db: Connection, schema: string, table: string): Promise<string[]> {
-  const [rows] = await db.query<RowDataPacket[]>("SELECT COLUMN_NAME AS name FROM information_schema.COLUMNS WHERE TABLE_SCHEMA=? AND TABLE_NAME=? ORDER BY ORDINAL_POSITION", [schema, table]);
-  return rows.map((row) => String(row["name"]));
+interface Column {
+  name: string;
+  float: boolean;
+}
+
+async function columns(db: Connection, schema: string, table: string): Promise<Column[]> {
+  const [rows] = await db.query<RowDataPacket[]>("SELECT COLUMN_NAME AS name, DATA_TYPE='float' AS is_float FROM information_schema.COLUMNS WHERE TABLE_SCHEMA=? AND TABLE_NAME=? ORDER BY ORDINAL_POSITION", [schema, table]);
+  return rows.map((row) => ({ name: String(row["name"]), float: Number(row["is_float"]) === 1 }));
 }
 
 /** Sorted here, as text, so that neither server's idea of order matters. */

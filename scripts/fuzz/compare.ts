@@ -15,6 +15,7 @@ export interface Sides {
 export async function compareSides({ sourceUrl, targetUrl, schema, targetSchema, optional }: Sides): Promise<string[]> {
   const source = await mysql.createConnection(sourceUrl);
   const target = await mysql.createConnection(targetUrl);
+  for (const db of [source, target]) db.on("error", () => undefined);
   try {
     const [names, others] = [await tableNames(source, schema), await tableNames(target, targetSchema)];
     const differences = others.filter((name) => !names.includes(name)).map((name) => `${name} is on the target only`);

@@ -27,4 +27,13 @@ export class Dice {
   some<T>(list: readonly T[], percent: number): T[] {
     return list.filter(() => this.percent(percent));
   }
+
+  shuffled<T>(list: readonly T[]): T[] {
+    const result = [...list];
+    for (let i = result.length - 1; i > 0; i--) {
+      const j = this.below(i + 1);
+      [result[i], result[j]] = [result[j] as T, result[i] as T];
+    }
+    return result;
+  }
 }

@@ -1,7 +1,8 @@
 /**
  * A random transaction: what is hard to follow. Unique values that move and swap, keys that change (also only in case), rows
- * that are deleted and come again, several tables, savepoints, XA in one phase (two phases stop a migration), now and then very many rows. Some statements fail, for a
- * duplicate or a value out of range; what matters is what gets into the binlog.
+ * that are deleted and come again, several tables, savepoints, XA in one phase
+ * (two phases stop a migration), now and then very many rows. Some statements fail, for a duplicate or a value out of range; what
+ * matters is what gets into the binlog.
  */
 import { quoted, type CatalogColumn, type CatalogTable } from "./catalog.js";
 import type { Dice } from "./dice.js";
@@ -28,8 +29,12 @@ export function randomTransaction(dice: Dice, tables: readonly CatalogTable[]): 
 
 /** Of the session; each stays until another one comes. */
 function settings(dice: Dice): string[] {
-  const list = ["binlog_transaction_compression=ON", "binlog_transaction_compression=OFF", "time_zone='+05:30'", "time_zone='America/New_York'", "sql_mode=''", "sql_mode='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'", "gtid_next='AUTOMATIC:tagged'", "gtid_next='AUTOMATIC'", "foreign_key_checks=0"];
-  return dice.percent(10) ? [`SET SESSION ${dice.pick(list)}`] : [];
+  const list = [
+    "binlog_transaction_compression=ON", "binlog_transaction_compression=OFF", "time_zone='+05:30'", "time_zone='America/New_York'", "sql_mode=''", "sql_mode='NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'", "gtid_next='AUTOMATIC:tagged'", "gtid_next='AUTOMATIC'", "foreign_key_checks=0", "foreign_key_checks=1",
+    "sql_mode='ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT'", "sql_generate_invisible_primary_key=ON", "sql_generate_invisible_primary_key=OFF", "explicit_defaults_for_timestamp=OFF", "default_collation_for_utf8mb4=utf8mb4_general_ci",
+  ];
+  if (!dice.percent(10)) return [];
+  return [dice.percent(15) ? `SET NAMES ${dice.pick(["latin1", "gbk", "utf8mb4", "utf8mb4 COLLATE utf8mb4_bin"])}` : `SET SESSION ${dice.pick(list)}`];
 }
 
 function change(dice: Dice, table: CatalogTable): string[] {
@@ -66,8 +71,9 @@ function insert(dice: Dice, table: CatalogTable, rows = 1 + dice.below(5)): stri
   return `INSERT ${into} ON DUPLICATE KEY UPDATE ${quoted(changed.name)}=${randomLiteral(dice, changed)}`;
 }
 
-/** Rows to begin with. */
+/** Rows to begin with; sometimes so many that the copy lasts while the table is altered. */
 export function fill(dice: Dice, table: CatalogTable): string[] {
+  if (dice.percent(15)) return many(dice, table);
   return Array.from({ length: 2 + dice.below(8) }, () => insert(dice, table, 20).replace(/^(INSERT|REPLACE)( IGNORE)? (.*?)( ON DUPLICATE KEY UPDATE .*)?$/s, "INSERT IGNORE $3"));
 }
 
@@ -136,7 +142,12 @@ function changeCase(dice: Dice, table: CatalogTable): string[] {
 function large(dice: Dice, table: CatalogTable): string[] {
   if (dice.percent(30)) return [`DELETE FROM ${quoted(table.name)}`, insert(dice, table, 40)];
   if (dice.percent(50)) return [update(dice, table).replace(/ WHERE .*$/s, ""), ...changeKeys(dice, table)];
+  return many(dice, table);
+}
+
+function many(dice: Dice, table: CatalogTable): string[] {
   const columns = table.columns.filter((column) => writable(column) && (table.key.includes(column) || !column.nullable));
+  if (columns.length === 0) return [insert(dice, table)];
   const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${LARGE_ROWS})`;
   const cells = columns.map((column) => (/int|char|decimal|binary|text/.test(column.dataType) ? `i + ${dice.below(200)}` : randomLiteral(dice, column)));
   return ["SET SESSION cte_max_recursion_depth=100000", `INSERT IGNORE INTO ${quoted(table.name)} (${columns.map((c) => quoted(c.name)).join(", ")}) ${numbers} SELECT ${cells.join(", ")} FROM n`];

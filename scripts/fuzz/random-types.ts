@@ -7,7 +7,7 @@ const COLLATIONS = [
   " CHARACTER SET ucs2 COLLATE ucs2_bin", " CHARACTER SET ascii", " CHARACTER SET sjis", " CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci", " CHARACTER SET gb18030",
 ];
 const WHOLE = ["TINYINT", "SMALLINT UNSIGNED", "MEDIUMINT", "INT", "INT UNSIGNED", "BIGINT", "BIGINT UNSIGNED", "INT UNSIGNED ZEROFILL"];
-const EXACT = ["DECIMAL(10,3)", "DATE", "DATETIME", "DATETIME(6)", "TIME(3)", "TIMESTAMP(6)", "TIMESTAMP", "YEAR", "BIT(12)", "ENUM('a','B','é','')", "SET('x','y','z')", "BINARY(8)", "VARBINARY(16)"];
+const EXACT = ["DECIMAL(10,3)", "DECIMAL(38,10) UNSIGNED", "DECIMAL(10,0)", "DATE", "DATETIME", "DATETIME(6)", "TIME(3)", "TIMESTAMP(6)", "TIMESTAMP", "YEAR", "BIT(12)", "ENUM('a','B','é','')", "SET('x','y','z')", "BINARY(8)", "VARBINARY(16)"];
 const OTHER = ["FLOAT", "DOUBLE", "TEXT", "TINYTEXT", "MEDIUMTEXT", "BLOB", "TINYBLOB", "JSON", "POINT", "GEOMETRY", "VECTOR(3)", "DECIMAL(30,20)", "BIT(1)", "BIT(64)", "TINYINT(1)"];
 
 /** A type with a collation where it has one. */

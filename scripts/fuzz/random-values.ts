@@ -4,7 +4,7 @@ import type { Dice } from "./dice.js";
 
 /** Equal to each other in this collation or that, and with spaces at the end. */
 const TEXTS = ["a", "A", "á", "Á", "a ", "b", "B", "ß", "ss", "é", "e", "E", "z", "ae", "æ", "", " ", "%", "_", "'", "\\", "\t", "日本", "😀", "ー", "ナ", "ﾅ"];
-const DOCUMENTS = ["{}", "[]", "null", '"text"', '{"a": 1, "b": [1, 2.5, null, true]}', "12345678901234567890", "1.25e10", '{"__proto__": {"x": 1}}', '{"ü": "é😀"}', '[{"a": {"b": {"c": []}}}]', "-0.0"];
+const DOCUMENTS = ["{}", "[]", "null", '"text"', '{"a": 1, "b": [1, 2.5, null, true]}', "12345678901234567890", "1.25e10", '{"__proto__": {"x": 1}}', '{"ü": "é😀"}', '[{"a": {"b": {"c": []}}}]', "-0.0", '{"a": "x", "b": ["x", "y"]}', '{"a": "X", "b": ["y", "z"]}', '{"a": "é", "b": ["z"]}'];
 const WHOLE: Record<string, number> = { tinyint: 8, smallint: 16, mediumint: 24, int: 32, bigint: 64 };
 
 export function randomLiteral(dice: Dice, column: CatalogColumn): string {
@@ -14,7 +14,7 @@ export function randomLiteral(dice: Dice, column: CatalogColumn): string {
   if (bits !== undefined) return wholeNumber(dice, bits, column.columnType.includes("unsigned"));
   switch (dataType) {
     case "decimal":
-      return `${dice.percent(30) ? "-" : ""}${dice.below(60)}.${dice.below(100)}`;
+      return dice.percent(4) ? dice.pick(["-9999999.999", "9999999.999", "-0.001", "1e-3"]) : `${dice.percent(30) ? "-" : ""}${dice.below(60)}.${dice.below(100)}`;
     case "float":
     case "double":
       return dice.pick(["0", "-0.0", "1.5", "1e-30", "3.3333333333333335", "0.1", "-7.25e20", String(dice.below(40)), `${dice.below(40)}.${dice.below(1000)}`]);

@@ -1,15 +1,18 @@
 /** One seed: random tables, a migration of them, random transactions and DDL while it copies and follows; at the end both sides must be equal. */
 import { setTimeout as sleep } from "node:timers/promises";
 import mysql, { type Connection } from "mysql2/promise";
-import { DroverClient, type MigrationSpecInput, type MigrationStatus } from "../../src/producers/index.js";
+import { DroverClient, type MigrationSpecInput } from "../../src/producers/index.js";
 import type { Config } from "../../src/shared/config.js";
-import { readCatalog } from "./catalog.js";
+import { DroverError } from "../../src/shared/errors.js";
+import { positionCovers } from "../../src/shared/mysql/position.js";
+import { tableNames } from "../faults/compare.js";
 import { compareSides } from "./compare.js";
 import { Dice } from "./dice.js";
-import { isAside, randomDdl } from "./random-ddl.js";
-import { randomTable } from "./random-table.js";
-import { fill, randomTransaction } from "./random-transaction.js";
+import { Diffs } from "./diffs.js";
+import { insist, untilSo } from "./patience.js";
+import { isAside } from "./random-ddl.js";
 import type { SeedLog } from "./seed-log.js";
+import { Writer } from "./writer.js";
 
 export interface SeedOptions {
   seed: number;
@@ -23,6 +26,8 @@ export interface SeedOptions {
   log: SeedLog;
   /** Rounds of writes. */
   steps: number;
+  /** Resolves when no server is away on purpose. */
+  calm?: () => Promise<void>;
 }
 
 export interface SeedReport {
@@ -33,11 +38,11 @@ export interface SeedReport {
   statements: number;
   /** Statements that the source refused. */
   refused: number;
+  transactions: number;
   ddl: number;
+  /** Pauses, restarts and diffs of the migration while it was written to. */
+  commands: number;
 }
-
-/** For everything to be applied, with workers that have died meanwhile (milliseconds). */
-const PATIENCE = 200_000;
 
 export async function runSeed(options: SeedOptions): Promise<SeedReport> {
   const begin = Date.now();
@@ -49,137 +54,178 @@ export async function runSeed(options: SeedOptions): Promise<SeedReport> {
     problem = `${error instanceof Error ? error.message : String(error)}${await run.where()}`;
   }
   options.log.note(problem ?? "equal");
-  return { seed: options.seed, problem, seconds: Math.round((Date.now() - begin) / 100) / 10, statements: run.statements, refused: run.refused, ddl: run.ddl };
+  return { seed: options.seed, problem, seconds: Math.round((Date.now() - begin) / 100) / 10, ...run.counts() };
 }
 
 class SeedRun implements AsyncDisposable {
   private readonly options: SeedOptions;
   private readonly dice: Dice;
   private readonly client: DroverClient;
+  private readonly diffs: Diffs;
   private readonly schema: string;
   private readonly targetSchema: string;
   /** Tables whose names begin with `_` are left out. */
   private readonly aside: boolean;
-  private db: Connection | null = null;
-  private started = false;
-  statements = 0;
-  refused = 0;
-  ddl = 0;
+  /** Tables may be without a key. */
+  private readonly noKey: boolean;
+  private readonly writers: Writer[] = [];
+  private spec: MigrationSpecInput | null = null;
+  private commands = 0;
 
   constructor(options: SeedOptions) {
     this.options = options;
     this.dice = new Dice(options.seed);
     this.client = new DroverClient({ config: options.config });
+    this.diffs = new Diffs(this.client, options.name, options.log);
     this.schema = options.name;
     this.targetSchema = this.dice.percent(25) ? `${options.name}_t` : options.name;
     this.aside = this.dice.percent(50);
+    this.noKey = this.dice.percent(40);
   }
 
   async go(): Promise<string | null> {
-    const { dice } = this;
-    this.db = await mysql.createConnection({ uri: this.options.sourceUrl, charset: "utf8mb4", supportBigNumbers: true });
-    this.db.on("error", () => undefined);
-    for (const statement of [`CREATE DATABASE ${this.schema}`, `USE ${this.schema}`, "SET SESSION sql_mode='', cte_max_recursion_depth=100000, lock_wait_timeout=60"]) await this.db.query(statement);
-    for (const name of ["t0", "t1", "t2", "_x"].slice(0, 2 + dice.below(3))) await this.run(randomTable(dice, name));
-    for (const table of await readCatalog(this.db, this.schema)) for (const statement of fill(dice, table)) await this.run(statement);
-    // A migration of nothing cannot begin.
-    if ((await readCatalog(this.db, this.schema)).length === 0) await this.run("CREATE TABLE t0 (id INT PRIMARY KEY, c0 INT)");
-    const spec = this.spec();
-    // Until there is a worker.
-    while (!(await this.client.startMigration(spec, { timeout: 60_000 })).accepted) await sleep(200);
-    this.started = true;
-    for (let step = 0; step < this.options.steps; step++) await this.step();
+    const { dice, noKey, schema, options: { seed, steps, sourceUrl: url, log } } = this;
+    const first = await Writer.open({ name: "a", url, schema, dice, log, noKey, ddl: 45 });
+    this.writers.push(first);
+    await first.begin();
+    await this.start("fail");
+    // What two do at once cannot be done again the same; some seeds have one writer.
+    if (dice.percent(40)) this.writers.push(await Writer.open({ name: "b", url, schema, dice: new Dice(seed + 1_000_000), log, noKey, ddl: 8 }));
+    for (let step = 0; step < steps; step++) {
+      const commands = dice.percent(5) ? [this.pauseAndResume()] : [];
+      if (dice.percent(4)) commands.push(this.diffs.start());
+      this.commands += commands.length;
+      await Promise.all([...this.writers.map((writer) => writer.round()), ...commands]);
+      if (dice.percent(1)) await this.startAnew();
+    }
     return await this.verdict();
+  }
+
+  counts(): Pick<SeedReport, "statements" | "refused" | "transactions" | "ddl" | "commands"> {
+    const sum = (of: (writer: Writer) => number) => this.writers.reduce((total, writer) => total + of(writer), 0);
+    return { statements: sum((w) => w.statements), refused: sum((w) => w.refused), transactions: sum((w) => w.transactions), ddl: sum((w) => w.ddl), commands: this.commands };
   }
 
   /** How far it came. */
   async where(): Promise<string> {
-    if (!this.started) return "";
-    const status = await this.client.status(this.options.name).catch((error: unknown) => error);
-    if (status instanceof Error) return `\nno status: ${status.message}`;
-    const { phase, tables, backlog, error } = status as MigrationStatus;
-    return `\n${JSON.stringify({ phase, tables: tables.map((t) => `${t.source} ${t.phase} ${t.chunksDone}/${t.chunksTotal}`), backlog, error })}`;
+    if (this.spec === null) return "";
+    return await this.client.status(this.options.name).then(
+      ({ phase, tables, backlog, error }) => `\n${JSON.stringify({ phase, tables: tables.map((t) => `${t.source} ${t.phase} ${t.chunksDone}/${t.chunksTotal}`), backlog, error })}`,
+      (error: unknown) => `\nno status: ${String(error)}`,
+    );
   }
 
-  private spec(): MigrationSpecInput {
+  private async start(existingTarget: "fail" | "replace"): Promise<void> {
     const { dice } = this;
-    return {
+    const spec: MigrationSpecInput = {
       id: this.options.name, source: "SRC", target: "DST",
       tables: [{ schema: this.schema, targetSchema: this.targetSchema, ...(this.aside ? { exclude: ["_*"] } : {}) }],
       options: {
-        chunkRows: dice.pick([10, 25, 60]), copyConcurrency: 2 + dice.below(3),
+        chunkRows: dice.pick([10, 25, 60]), copyConcurrency: 2 + dice.below(3), existingTarget, allowNoKey: this.noKey,
         batchRows: dice.pick([10, 40, 300]), batchBytes: dice.pick(["2KiB", "64KiB", "8MiB"]), batchTime: dice.pick(["5ms", "100ms"]), backlogBytes: dice.pick(["8KiB", "64KiB", "256MiB"]),
       },
     };
-  }
-
-  private async step(): Promise<void> {
-    const { dice, db } = this;
-    if (db === null) return;
-    const tables = await readCatalog(db, this.schema);
-    for (let i = dice.below(5); i > 0; i--) for (const statement of randomTransaction(dice, tables)) await this.run(statement);
-    if (dice.percent(45)) {
-      for (const statement of randomDdl(dice, tables)) await this.run(statement);
-      this.ddl += 1;
-    }
-    if (dice.percent(30)) await sleep(dice.below(500));
-    if (dice.percent(2)) await this.pauseAndResume();
-  }
-
-  /** Refusals are of no interest: what counts is what gets into the binlog. */
-  private async run(statement: string): Promise<void> {
-    this.statements += 1;
-    const failure = await this.db?.query(statement).then(() => null, (error: unknown) => error as { errno?: number; message: string; fatal?: boolean });
-    this.options.log.statement(statement, failure ?? null);
-    if (failure == null) return;
-    this.refused += 1;
-    // The source was lost, or somebody waited a minute for a lock.
-    if (failure.fatal === true || failure.errno === 1205) throw new Error(`the source: ${failure.message}`);
+    this.spec = spec;
+    // Until there is a worker.
+    while (!(await insist(() => this.client.startMigration(spec, { timeout: 60_000 }))).accepted) await sleep(200);
   }
 
   private async pauseAndResume(): Promise<void> {
-    this.options.log.note("pause");
-    await this.client.pause(this.options.name, { timeout: 60_000 });
-    await sleep(this.dice.below(1_000));
-    await this.client.resume(this.options.name, { timeout: 60_000 });
+    const { client, dice, options: { name, log } } = this;
+    const nap = dice.below(1_000);
+    log.note("pause");
+    await insist(() => client.pause(name, { timeout: 20_000 }));
+    await sleep(nap);
+    await insist(() => client.resume(name, { timeout: 20_000 }));
+    log.note("resumed");
+  }
+
+  /** The migration is stopped and removed, and begins once more on the target as it is. Nobody writes meanwhile. */
+  private async startAnew(): Promise<void> {
+    const { log } = this.options;
+    log.note("stop, remove, start anew");
+    this.commands += 1;
+    await this.diffs.forget();
+    await this.forget();
+    await this.dropLeftovers();
+    await this.start("replace");
+  }
+
+  private async forget(): Promise<void> {
+    const { client, options: { name } } = this;
+    await insist(() => client.stop(name, { timeout: 20_000 }));
+    await insist(() => client.remove(name, { timeout: 20_000 })).catch((error: unknown) => {
+      // The answer to an earlier try was lost.
+      if (!(error instanceof DroverError && error.code === "NOT_FOUND")) throw error;
+    });
+  }
+
+  /** Tables that the old migration had on the target and the new one will not have: somebody who begins anew sees to them. */
+  private async dropLeftovers(): Promise<void> {
+    const names = await this.onServer(this.options.sourceUrl, (db) => tableNames(db, this.schema));
+    await this.onServer(this.options.targetUrl, async (db) => {
+      await db.query("SET SESSION foreign_key_checks=0");
+      const leftovers = (await tableNames(db, this.targetSchema)).filter((table) => !names.includes(table) || (this.aside && isAside(table)));
+      for (const table of leftovers) await db.query(`DROP TABLE ${mysql.escapeId(this.targetSchema)}.${mysql.escapeId(table)}`);
+    });
   }
 
   private async verdict(): Promise<string | null> {
-    const id = this.options.name;
-    await this.client.waitFor(id, "caught-up", { timeout: PATIENCE });
-    // A statement may have had tables copied anew.
-    for (const end = Date.now() + PATIENCE; (await this.client.status(id)).phase !== "streaming"; await sleep(100)) if (Date.now() > end) return `still ${(await this.client.status(id)).phase}`;
-    await this.client.waitFor(id, "caught-up", { timeout: PATIENCE });
-    const { sourceUrl, targetUrl } = this.options;
-    const differences = await compareSides({ sourceUrl, targetUrl, schema: this.schema, targetSchema: this.targetSchema, optional: (table) => this.aside && isAside(table) });
+    const { client, options: { name: id, sourceUrl, targetUrl } } = this;
+    const mark = await insist(() => client.sourcePosition(id));
+    if (mark === null) return "the source's position is not known";
+    // A statement may have tables copied anew; it is not streaming then.
+    await untilSo("streaming and caught up", async () => {
+      const { phase, position, tables, error } = await client.status(id);
+      if (phase === "failed" || phase === "stopped") throw new Error(`the migration is ${phase}: ${error?.message ?? "no reason is recorded"}`);
+      return { so: phase === "streaming" && positionCovers(position.applied, mark), progress: [phase, position.applied, tables] };
+    });
+    const sides = { sourceUrl, targetUrl, schema: this.schema, targetSchema: this.targetSchema, optional: (table: string) => this.aside && isAside(table) };
+    const differences = await this.throughOutages(() => compareSides(sides));
     if (differences.length > 0) return differences.join("; ");
-    if ((await this.client.status(id)).tables.length === 0) return null;
-    const { diffId } = await this.client.startDiff(id, {}, { timeout: 60_000 });
-    const report = await this.client.waitForDiff(id, diffId, { timeout: PATIENCE });
-    const inconclusive = report.tables.reduce((sum, table) => sum + table.inconclusive, 0);
-    return report.hasMismatch || inconclusive > 0 ? `both sides are equal, and the diff says otherwise: ${JSON.stringify(report.tables)}` : null;
+    const before = await this.diffs.verdict();
+    if (before !== null || (await insist(() => client.status(id))).tables.length === 0) return before;
+    await this.diffs.start();
+    return await this.diffs.verdict(true);
+  }
+
+  private async onServer<T>(url: string, work: (db: Connection) => Promise<T>): Promise<T> {
+    return await this.throughOutages(async () => {
+      const db = await mysql.createConnection(url);
+      db.on("error", () => undefined);
+      try {
+        return await work(db);
+      } finally {
+        db.destroy();
+      }
+    });
+  }
+
+  /** Again while a server is away on purpose. */
+  private async throughOutages<T>(work: () => Promise<T>): Promise<T> {
+    for (let left = 5; ; left--) {
+      await this.options.calm?.();
+      try {
+        return await work();
+      } catch (error) {
+        const lost = (error as { fatal?: boolean }).fatal === true || ["ECONNREFUSED", "ECONNRESET", "PROTOCOL_CONNECTION_LOST"].includes(String((error as { code?: string }).code));
+        if (!lost || left === 0) throw error;
+        await sleep(500);
+      }
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { name, log, sourceUrl, targetUrl } = this.options;
+    const { log, sourceUrl, targetUrl } = this.options;
     try {
-      if (this.started) {
-        await this.client.stop(name, { timeout: 60_000 }).catch((error: unknown) => log.note(`stop: ${String(error)}`));
-        await this.client.remove(name, { timeout: 60_000 }).catch((error: unknown) => log.note(`remove: ${String(error)}`));
-      }
+      if (this.spec !== null) await this.forget().catch((error: unknown) => log.note(`at the end: ${String(error)}`));
     } finally {
-      this.db?.destroy();
+      for (const writer of this.writers) writer[Symbol.dispose]();
       await this.client.close();
-      for (const url of [sourceUrl, targetUrl]) await dropSchemas(url, [this.schema, `${this.schema}_t`]).catch((error: unknown) => log.note(String(error)));
+      for (const url of [sourceUrl, targetUrl])
+        await this.onServer(url, async (db) => {
+          for (const schema of [this.schema, `${this.schema}_t`]) await db.query(`DROP DATABASE IF EXISTS ${schema}`);
+        }).catch((error: unknown) => log.note(String(error)));
     }
-  }
-}
-
-async function dropSchemas(url: string, schemas: readonly string[]): Promise<void> {
-  const db = await mysql.createConnection(url);
-  try {
-    for (const schema of schemas) await db.query(`DROP DATABASE IF EXISTS ${schema}`);
-  } finally {
-    db.destroy();
   }
 }

@@ -13,8 +13,9 @@ export class SeedLog {
     this.file = path === null ? null : createWriteStream(path);
   }
 
-  statement(statement: string, failure: { errno?: number; message: string } | null): void {
-    this.line(`${failure === null ? "" : `-- refused, ${failure.errno}: ${failure.message.slice(0, 200).replaceAll("\n", " ")}\n-- `}${statement.replaceAll("\n", failure === null ? "\n" : " ")};`);
+  /** @param writer who ran it */
+  statement(writer: string, statement: string, failure: { errno?: number; message: string } | null): void {
+    this.line(`-- ${writer}\n${failure === null ? "" : `-- refused, ${failure.errno}: ${failure.message.slice(0, 200).replaceAll("\n", " ")}\n-- `}${statement.replaceAll("\n", failure === null ? "\n" : " ")};`);
   }
 
   note(text: string): void {

@@ -8,6 +8,10 @@ import { DroverError } from "../../src/shared/errors.js";
 import { runWorker } from "../../src/workers/index.js";
 import { Dice } from "./dice.js";
 
+// Whoever started it is gone, perhaps before this line.
+process.once("disconnect", () => process.exit(1));
+if (!process.connected) process.exit(1);
+
 const dice = new Dice(Number(process.env["DROVER_FUZZ_SEED"] ?? 1));
 const kills = Number(process.env["DROVER_FUZZ_KILLS"] ?? 0);
 
@@ -23,5 +27,3 @@ const worker = await runWorker({
   },
 });
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void worker.close().then(() => process.exit(0)));
-// Whoever started it is gone.
-process.once("disconnect", () => process.exit(1));
