@@ -1,5 +1,6 @@
 /** Diffs of a migration, also while it is written to and altered: none may report a difference that is not there. */
 import type { DroverClient } from "../../src/producers/index.js";
+import { DroverError } from "../../src/shared/errors.js";
 import { insist, untilSo } from "./patience.js";
 import type { SeedLog } from "./seed-log.js";
 
@@ -12,6 +13,14 @@ export class Diffs {
     const { diffId } = await insist(() => this.client.startDiff(this.migration, {}, { timeout: 20_000 }));
     this.log.note(`diff ${diffId}`);
     this.ids.push(diffId);
+  }
+
+  /** Nothing comes of it before the copy is done. */
+  async tryToStart(): Promise<void> {
+    await this.start().catch((error: unknown) => {
+      if (!(error instanceof DroverError && error.code === "WRONG_PHASE")) throw error;
+      this.log.note("no diff: the copy is not done");
+    });
   }
 
   /** They end with the migration. */

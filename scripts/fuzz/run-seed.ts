@@ -93,7 +93,7 @@ class SeedRun implements AsyncDisposable {
     if (dice.percent(40)) this.writers.push(await Writer.open({ name: "b", url, schema, dice: new Dice(seed + 1_000_000), log, noKey, ddl: 8 }));
     for (let step = 0; step < steps; step++) {
       const commands = dice.percent(5) ? [this.pauseAndResume()] : [];
-      if (dice.percent(4)) commands.push(this.diffs.start());
+      if (dice.percent(4)) commands.push(this.diffs.tryToStart());
       this.commands += commands.length;
       await Promise.all([...this.writers.map((writer) => writer.round()), ...commands]);
       if (dice.percent(1)) await this.startAnew();
