@@ -17,6 +17,8 @@ import { openProducerRedis, redisAnswer } from "./redis-answer.js";
 
 /** How long a worker may take to answer a command, in milliseconds. */
 const ANSWER_TIMEOUT = 30_000;
+/** How long it may take to find out why there was no answer, in milliseconds. */
+const EXPLANATION = 30_000;
 /** Jobs looked through for a `start` that nobody has taken yet. */
 const LOOK_THROUGH = 1_000;
 
@@ -78,8 +80,8 @@ export class CommandChannel {
   async answer(job: Job, options: AnswerOptions = {}): Promise<unknown> {
     const timeout = options.timeout ?? ANSWER_TIMEOUT;
     const { queueEvents } = await this.listen();
-    // BullMQ's own limit only cleans up its listeners after ours has passed.
-    const finished = job.waitUntilFinished(queueEvents, timeout + 1_000).catch((error: unknown) => {
+    // BullMQ's own limit only cleans up its listeners, after ours has passed and was explained.
+    const finished = job.waitUntilFinished(queueEvents, timeout + EXPLANATION).catch((error: unknown) => {
       throw decodeJobError(error instanceof Error ? error.message : String(error));
     });
     finished.catch(() => undefined);
