@@ -39,6 +39,14 @@ it("each kind of statement stops the migration that it is about, and no other (c
   expect(await scene.differences({ only: ["clean"], targetIgnore: tables.slice(0, 5) })).toEqual([]);
 });
 
+for (const [statement, table] of Object.entries({ "ALTER TABLE a ENGINE=MyISAM": "a", "CREATE TABLE b (id INT PRIMARY KEY) ENGINE=MEMORY": "b" }))
+  it(`an engine without transactions stops the migration: ${statement}`, async () => {
+    await using scene = await DdlScene.start({ before: `CREATE TABLE a (id INT PRIMARY KEY, v VARCHAR(40)); ${numbered("a", 5)}` });
+    await scene.streaming();
+    await scene.source(statement);
+    expect(await failure(scene, "m")).toMatch(new RegExp(`^DDL_UNSUPPORTED: .*the table .*\\.${table} has the engine (MyISAM|MEMORY) .*ENGINE=InnoDB`));
+  });
+
 async function failure(scene: DdlScene, id: string): Promise<string> {
   for (let i = 0; i < 300; i++) {
     const { phase, error } = await scene.client.status(id);

@@ -21,6 +21,7 @@ import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { endOldBuilds } from "../planner/build-indexes.js";
 import { ensureTargetSchema, recreateTarget, SMALL_TABLE_ROWS } from "../planner/target-table.js";
+import { requireTransactions } from "./require-transactions.js";
 import { constraintOwner } from "./constraint-owner.js";
 import { keepBuildersOut, withDdlLock } from "../target/ddl-lock.js";
 import { presentTable } from "../planner/present-table.js";
@@ -91,6 +92,7 @@ async function createPending(context: EngineContext, ref: MigrationRef, number: 
       const problem = keyProblem(migration.spec, source.definition, table.where, isMariaDb);
       if (problem !== null) throw new DroverError("DDL_UNSUPPORTED", `the table cannot be followed: ${problem.message}`, { cure: "give it a primary key on the source, then resume" });
       await requireTargetPlace(context, migration.spec, [table], tables, signal);
+      requireTransactions(source.definition, migration.spec.source, "now");
       const fresh: MigrationTable = { ...table, ...source, rowsEstimated: source.definition.rowsEstimated };
       await hooks.at("table:before-create", { migration: ref.migration, table: number });
       const created = await createTarget(context, ref, session, migration, fresh).catch(async (error: unknown) => {

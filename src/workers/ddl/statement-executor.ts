@@ -31,6 +31,7 @@ import { UnreadableStatement } from "../../shared/sql/unreadable-statement.js";
 import { unreadable } from "./statement-policy.js";
 import { prepareSession } from "./statement-session.js";
 import { encodeName, readStatementText, type AskSource, type KnownStatement } from "./statement-text.js";
+import { requireTransactions } from "./require-transactions.js";
 import { isMoved, planStatement, type Execution, type TargetPlan } from "./target-plan.js";
 import { alterTargetSchema } from "./target-schema.js";
 
@@ -192,6 +193,7 @@ class Execute {
   private async definition(session: Session, source: TableName, target: TableName): Promise<TableDefinition> {
     const definition = await readTableDefinition(session, target.schema, target.table);
     if (definition === null) throw new DroverError("STATEMENT_REFUSED", `${session.server}: the table ${target.schema}.${target.table} is gone`);
+    requireTransactions(definition, session.server, `since transaction ${this.statement.gtid}`);
     return { ...definition, ...source };
   }
 }
