@@ -23,14 +23,20 @@ const leftoverMs = 60 * 60_000;
  * folder for caches.
  */
 export function cacheFolder(): string {
-  const own = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
+  const own = ownFolder();
   return join(reachable(own) ? own : "/var/cache", "drover", "servers");
+}
+
+function ownFolder(): string {
+  return process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
 }
 
 /** The path of `name` in the cache, made by `make` when it is not there. Safe when several processes ask at once. */
 export async function cached(name: string, log: Log, make: (folder: string) => Promise<void>): Promise<string> {
   const place = join(cacheFolder(), name);
   if (existsSync(place)) return place;
+  const own = ownFolder();
+  if (!reachable(own)) log(`the cache folder is ${cacheFolder()}: servers of root run as nobody, who may not look into ${own}`);
   await mkdir(dirname(place), { recursive: true, mode: 0o755 });
   await using _ = await lock(log);
   if (existsSync(place)) return place;

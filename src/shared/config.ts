@@ -6,9 +6,9 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { parse as parseYaml } from "yaml";
 import { z } from "zod";
-import { DroverError, bounded } from "./errors.js";
+import { DroverError, bounded, type Problem } from "./errors.js";
 import { parseContract, connectionName } from "./contracts/spec.js";
-import { parseServerUrl, type ServerAddress } from "./mysql/server-address.js";
+import { ENCODE, parseServerUrl, type ServerAddress } from "./mysql/server-address.js";
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -60,35 +60,84 @@ export interface ServerLimitSettings {
   statements: number | null;
 }
 
+/** What the settings file may hold. */
+export type SettingsFile = z.output<typeof settingsFile>;
+
 /**
  * Reads the settings.
- * @throws DroverError CONFIG_INVALID or SPEC_INVALID (a wrong key of the file); messages never hold a URL or a password
+ * @throws DroverError CONFIG_INVALID or SPEC_INVALID (a wrong key of the file), with everything that is wrong; messages never hold a URL or a password
  */
 export function loadConfig(environment: NodeJS.ProcessEnv): Config {
-  const file = environment["DROVER_CONFIG"] === undefined ? {} : readSettingsFile(environment["DROVER_CONFIG"]);
-  const level = environment["DROVER_LOG_LEVEL"] ?? file.logLevel ?? "info";
-  if (!(LOG_LEVELS as readonly string[]).includes(level))
-    throw new DroverError("CONFIG_INVALID", `DROVER_LOG_LEVEL is "${level}"`, { cure: `use one of ${LOG_LEVELS.join(", ")}` });
-  const stateSchema = environment["DROVER_STATE_SCHEMA"] ?? file.stateSchema ?? "drover";
-  if (!/^[A-Za-z0-9_$]{1,64}$/.test(stateSchema))
-    throw new DroverError("CONFIG_INVALID", "DROVER_STATE_SCHEMA must be 1 to 64 of A-Z, a-z, 0-9, _ and $");
-  const redisUrl = environment["DROVER_REDIS_URL"] ?? file.redisUrl ?? "redis://127.0.0.1:6379";
-  if (!/^rediss?:\/\//.test(redisUrl) || !URL.canParse(redisUrl)) throw new DroverError("CONFIG_INVALID", "DROVER_REDIS_URL must be a URL that begins with redis:// or rediss://");
-  return {
-    redisUrl,
+  const { config, errors } = readConfig(environment);
+  const [first] = errors;
+  if (first === undefined) return config;
+  if (errors.length === 1) throw first;
+  const problems = settingsProblems(errors);
+  throw new DroverError("CONFIG_INVALID", `the settings are not valid: ${problems.map((problem) => problem.message).join("; ")}`, { problems });
+}
+
+/** The settings as far as they can be read, with the defaults in the places of what is wrong, and without the connections that are. */
+export function readConfig(environment: NodeJS.ProcessEnv): { config: Config; errors: DroverError[] } {
+  const errors: DroverError[] = [];
+  const attempt = <T>(read: () => T, otherwise: T): T => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof DroverError)) throw error;
+      errors.push(error);
+      return otherwise;
+    }
+  };
+  const file = attempt(() => readSettingsFile(environment), {});
+  const config: Config = {
+    redisUrl: attempt(() => readRedisUrl(environment, file), DEFAULT_REDIS_URL),
     prefix: environment["DROVER_PREFIX"] ?? file.prefix ?? "drover",
-    stateSchema,
-    logLevel: level as Config["logLevel"],
+    stateSchema: attempt(() => readStateSchema(environment, file), DEFAULT_STATE_SCHEMA),
+    logLevel: attempt(() => readLogLevel(environment, file), "info"),
     // Set but empty is not set: a template that was not filled in must not be a token.
     apiToken: filled(environment["DROVER_API_TOKEN"]) ?? filled(file.apiToken) ?? null,
-    ...readProxy(environment, file),
-    workerPort: readPort("DROVER_WORKER_PORT", environment["DROVER_WORKER_PORT"]) ?? file.workerPort ?? null,
+    ...attempt(() => readProxy(environment, file), { trustedUserHeader: null, trustedProxies: [] }),
+    workerPort: attempt(() => readPort("DROVER_WORKER_PORT", environment["DROVER_WORKER_PORT"]), null) ?? file.workerPort ?? null,
     workerHost: environment["DROVER_WORKER_HOST"] ?? file.workerHost ?? "127.0.0.1",
-    boardReadOnly: readSwitch("DROVER_BOARD_READ_ONLY", environment["DROVER_BOARD_READ_ONLY"]) ?? file.boardReadOnly ?? false,
-    otel: readSwitch("DROVER_OTEL", environment["DROVER_OTEL"]) ?? file.otel ?? (environment["OTEL_EXPORTER_OTLP_ENDPOINT"] ?? environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] ?? "") !== "",
-    connections: readConnections(environment, file.connections ?? {}),
-    limits: readLimits(environment, file.limits ?? {}),
+    boardReadOnly: attempt(() => readSwitch("DROVER_BOARD_READ_ONLY", environment["DROVER_BOARD_READ_ONLY"]), null) ?? file.boardReadOnly ?? false,
+    otel: attempt(() => readSwitch("DROVER_OTEL", environment["DROVER_OTEL"]), null) ?? file.otel ?? (environment["OTEL_EXPORTER_OTLP_ENDPOINT"] ?? environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] ?? "") !== "",
+    connections: readConnections(environment, file.connections ?? {}, attempt),
+    limits: attempt(() => readLimits(environment, file.limits ?? {}), new Map()),
   };
+  return { config, errors };
+}
+
+/** For a command that asks no server: other settings may be wrong. @throws DroverError CONFIG_INVALID, SPEC_INVALID */
+export function loadStateSchema(environment: NodeJS.ProcessEnv): string {
+  return readStateSchema(environment, environment["DROVER_STATE_SCHEMA"] === undefined ? readSettingsFile(environment) : {});
+}
+
+/** What is wrong, one by one. */
+export function settingsProblems(errors: readonly DroverError[]): Problem[] {
+  return errors.flatMap((error) => (error.problems.length > 0 ? error.problems : [{ code: error.code, message: error.message, cure: error.cure ?? "" }]));
+}
+
+const DEFAULT_REDIS_URL = "redis://127.0.0.1:6379";
+const DEFAULT_STATE_SCHEMA = "drover";
+
+function readRedisUrl(environment: NodeJS.ProcessEnv, file: SettingsFile): string {
+  const url = environment["DROVER_REDIS_URL"] ?? file.redisUrl ?? DEFAULT_REDIS_URL;
+  if (/^rediss?:\/\//.test(url) && URL.canParse(url)) return url;
+  throw new DroverError("CONFIG_INVALID", `DROVER_REDIS_URL must be a URL that begins with redis:// or rediss://${/^rediss?:\/\//.test(url) ? ", and this one cannot be read" : ""}`, {
+    cure: `set it to redis://host:6379, or redis://:password@host:6379/0; ${ENCODE}`,
+  });
+}
+
+function readStateSchema(environment: NodeJS.ProcessEnv, file: SettingsFile): string {
+  const stateSchema = environment["DROVER_STATE_SCHEMA"] ?? file.stateSchema ?? DEFAULT_STATE_SCHEMA;
+  if (/^[A-Za-z0-9_$]{1,64}$/.test(stateSchema)) return stateSchema;
+  throw new DroverError("CONFIG_INVALID", "DROVER_STATE_SCHEMA must be 1 to 64 of A-Z, a-z, 0-9, _ and $", { cure: `leave it away (${DEFAULT_STATE_SCHEMA}), or choose another name` });
+}
+
+function readLogLevel(environment: NodeJS.ProcessEnv, file: SettingsFile): Config["logLevel"] {
+  const level = environment["DROVER_LOG_LEVEL"] ?? file.logLevel ?? "info";
+  if ((LOG_LEVELS as readonly string[]).includes(level)) return level as Config["logLevel"];
+  throw new DroverError("CONFIG_INVALID", `DROVER_LOG_LEVEL is "${bounded(level, 80)}"`, { cure: `use one of ${LOG_LEVELS.join(", ")}` });
 }
 
 function filled(value: string | undefined): string | undefined {
@@ -96,10 +145,10 @@ function filled(value: string | undefined): string | undefined {
 }
 
 /** Both settings or none: a header that everybody could write would let everybody in. */
-function readProxy(environment: NodeJS.ProcessEnv, file: z.output<typeof settingsFile>): Pick<Config, "trustedUserHeader" | "trustedProxies"> {
+function readProxy(environment: NodeJS.ProcessEnv, file: SettingsFile): Pick<Config, "trustedUserHeader" | "trustedProxies"> {
   const trustedUserHeader = filled(environment["DROVER_TRUSTED_USER_HEADER"]) ?? filled(file.trustedUserHeader) ?? null;
   const trustedProxies = filled(environment["DROVER_TRUSTED_PROXIES"])?.split(",").map((proxy) => proxy.trim()) ?? file.trustedProxies ?? [];
-  if (trustedUserHeader !== null && !/^[A-Za-z0-9-]+$/.test(trustedUserHeader)) throw new DroverError("CONFIG_INVALID", "DROVER_TRUSTED_USER_HEADER must be the name of a header");
+  if (trustedUserHeader !== null && !/^[A-Za-z0-9-]+$/.test(trustedUserHeader)) throw new DroverError("CONFIG_INVALID", "DROVER_TRUSTED_USER_HEADER must be the name of a header", { cure: "set it to a name such as x-forwarded-user" });
   if (trustedUserHeader !== null && trustedProxies.length === 0)
     throw new DroverError("CONFIG_INVALID", "DROVER_TRUSTED_USER_HEADER needs DROVER_TRUSTED_PROXIES", { cure: "list the addresses or networks of the proxies that set the header, with commas" });
   for (const proxy of trustedProxies)
@@ -116,17 +165,19 @@ function isNetwork(text: string): boolean {
 function readPort(variable: string, value: string | undefined): number | null {
   if (value === undefined || value === "") return null;
   if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value);
-  throw new DroverError("CONFIG_INVALID", `${variable} must be a port, 0 to 65535`);
+  throw new DroverError("CONFIG_INVALID", `${variable} must be a port, 0 to 65535`, { cure: "set it to a number such as 9464, or leave it away" });
 }
 
 function readSwitch(variable: string, value: string | undefined): boolean | null {
   if (value === undefined || value === "") return null;
   if (/^(?:1|on|true|yes)$/i.test(value)) return true;
   if (/^(?:0|off|false|no)$/i.test(value)) return false;
-  throw new DroverError("CONFIG_INVALID", `${variable} must be on or off`);
+  throw new DroverError("CONFIG_INVALID", `${variable} must be on or off`, { cure: "set it to on or off, or leave it away" });
 }
 
-function readSettingsFile(path: string): z.output<typeof settingsFile> {
+function readSettingsFile(environment: NodeJS.ProcessEnv): SettingsFile {
+  const path = environment["DROVER_CONFIG"];
+  if (path === undefined) return {};
   let parsed: unknown;
   try {
     parsed = parseYaml(readFileSync(path, "utf8"));
@@ -136,22 +187,32 @@ function readSettingsFile(path: string): z.output<typeof settingsFile> {
   return parseContract(settingsFile, parsed ?? {}, `the settings file ${path}`);
 }
 
-function readConnections(environment: NodeJS.ProcessEnv, fromFile: Record<string, string>): Map<string, ServerAddress> {
+/** @param attempt keeps what is wrong with one of them */
+function readConnections(environment: NodeJS.ProcessEnv, fromFile: Record<string, string>, attempt: <T>(read: () => T, otherwise: T) => T): Map<string, ServerAddress> {
   const urls = new Map<string, string>();
   for (const [name, url] of Object.entries(fromFile)) urls.set(name.toUpperCase(), url);
   for (const [variable, value] of Object.entries(environment)) {
     const match = /^DROVER_CONNECTION_(.+?)(_FILE)?$/.exec(variable);
     if (!match || value === undefined || value === "") continue;
     const name = (match[1] as string).toUpperCase();
-    // `_FILE` keeps the password out of the process list and the environment of children.
-    if (match[2] === undefined) urls.set(name, value);
-    else if ((environment[`DROVER_CONNECTION_${match[1]}`] ?? "") === "") urls.set(name, readUrlFile(name, value));
-    else
-      throw new DroverError("CONFIG_INVALID", `connection ${name}: both DROVER_CONNECTION_${name} and DROVER_CONNECTION_${name}_FILE are set`, {
-        cure: "unset one of them: which of the two is right cannot be told",
-      });
+    const url = attempt(() => readUrl(environment, match[1] as string, match[2] !== undefined), null);
+    if (url !== null) urls.set(name, url);
+    else urls.delete(name);
   }
-  return new Map([...urls].map(([name, url]) => [name, parseServerUrl(name, url.trim())]));
+  const addresses = [...urls].map(([name, url]): [string, ServerAddress | null] => [name, attempt(() => parseServerUrl(name, url.trim()), null)]);
+  return new Map(addresses.filter((entry): entry is [string, ServerAddress] => entry[1] !== null));
+}
+
+/** `_FILE` keeps the password out of the process list and the environment of children. */
+function readUrl(environment: NodeJS.ProcessEnv, key: string, fromFile: boolean): string {
+  const name = key.toUpperCase();
+  const direct = environment[`DROVER_CONNECTION_${key}`] ?? "";
+  const path = environment[`DROVER_CONNECTION_${key}_FILE`] ?? "";
+  if (!fromFile) return direct;
+  if (direct === "") return readUrlFile(name, path);
+  throw new DroverError("CONFIG_INVALID", `connection ${name}: both DROVER_CONNECTION_${name} and DROVER_CONNECTION_${name}_FILE are set`, {
+    cure: "unset one of them: which of the two is right cannot be told",
+  });
 }
 
 function readLimits(environment: NodeJS.ProcessEnv, fromFile: Record<string, z.output<typeof serverLimits>>): Map<string, ServerLimitSettings> {

@@ -23,6 +23,7 @@ import { ErrorRecorder } from "./processors/error-recorder.js";
 import { createApplyProcessor, createTailProcessor } from "./processors/lease.js";
 import type { JobFunction } from "./processors/outcome.js";
 import { RECONCILE_INTERVAL, requestReconcile } from "./processors/reconcile.js";
+import { logRedis } from "./redis-log.js";
 
 export interface WorkerOptions {
   config: Config;
@@ -60,7 +61,7 @@ export async function runWorker(options: WorkerOptions): Promise<RunningWorker> 
   // Before anything that would have to be closed when the port is taken.
   const monitoring = config.workerPort === null ? null : await Monitoring.start({ host: config.workerHost, port: config.workerPort, metrics });
   const redis = openRedis(config.redisUrl);
-  redis.on("error", (error) => log.warn({ message: error.message }, "Redis"));
+  logRedis(redis, log);
   const queues = openQueues(redis, config.prefix, options.telemetry);
   const limits = new ServerLimits({ config, redis, worker: id });
   const connections = new Connections({ config, worker: id, observer: metrics, ...(config.limits.size > 0 ? { admission: limits } : {}) });

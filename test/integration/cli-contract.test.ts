@@ -67,7 +67,7 @@ test("the life of a migration", { timeout: 300_000 }, async () => {
   const file = join(folder, "life.yaml");
   const init = ["init", "--source", "SRC", "--schema", ctx.schema, "--id", "life"];
   expect((await json<{ tables: unknown[] }>("init", init)).document).toMatchObject({ spec: { id: "life", tables: [{ schema: ctx.schema, include: ["orders"] }] }, tables: [{ table: "log", key: null }, { table: "orders", key: { index: "PRIMARY", columns: ["id"] } }] });
-  expect(await run([...init, "--output", file])).toMatchObject({ exitCode: 0, stdout: `${file}\n`, stderr: expect.stringContaining("1 table of 2 need") });
+  expect(await run([...init, "--output", file])).toMatchObject({ exitCode: 0, stdout: `${file}\n`, stderr: expect.stringContaining("1 table of 2 needs") });
   await refused("CONFIG_INVALID", [...init, "--output", file]);
   expect(readFileSync(file, "utf8")).toContain("neither a primary key nor a unique key");
   valid("migration-spec", JSON.stringify(parse(readFileSync(file, "utf8"))));
@@ -101,6 +101,9 @@ test("the life of a migration", { timeout: 300_000 }, async () => {
     await using worker = new DroverService(["worker", "--concurrency", "2"], { env });
     // The pause was queued, and is taken up.
     await expect.poll(() => ctx.target.query(`SELECT phase FROM ${ctx.stateSchema}.migrations`), { timeout: 30_000 }).toEqual([{ phase: "paused" }]);
+    // Who waits for what stands still hears at once what goes on.
+    expect(await json("status", ["wait", "life", "--for", "streaming", "--timeout", "300ms"], 4)).toMatchObject({ document: { phase: "paused" }, stderr: expect.stringContaining("paused; `drover resume life` goes on") });
+    expect(await json("error", ["diff", "start", "life"], 2)).toMatchObject({ document: { error: { code: "WRONG_PHASE", cure: expect.stringContaining("`drover resume life` first") } } });
     await json("status", ["resume", "life"]);
     const streaming = (await json<MigrationStatus>("status", ["wait", "life", "--for", "streaming", "--timeout", "90s"])).document;
     expect(streaming).toMatchObject({ id: "life", phase: "streaming", tables: [{ source: `${ctx.schema}.orders`, rowsCopied: 3_000, phase: "copied" }] });

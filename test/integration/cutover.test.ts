@@ -7,6 +7,7 @@ import { DroverError } from "../../src/shared/errors.js";
 import type { MigrationSpecInput } from "../../src/producers/index.js";
 import type { Hooks } from "../../src/workers/hooks.js";
 import { FaultScene, Loop, until, type SceneServers } from "../support/fault-scene.js";
+import { cli } from "../unit/producers/cli/fake-terminal.js";
 import { drover, ensureBuilt } from "./cli-process.js";
 
 const CONFIG = { innodb_flush_log_at_trx_commit: 2, sync_binlog: 0 };
@@ -102,6 +103,76 @@ it("under a write load: nothing is lost, the old source follows the new one, and
     await scene.sql("target", "SET GLOBAL super_read_only=OFF; SET GLOBAL read_only=OFF; SET GLOBAL event_scheduler=ON");
   }
 }, 150_000);
+
+it("triggers and the way back: they move with the application, and come back with it; who writes on a read-only source is named", async () => {
+  await using scene = await open(TABLES + TRIGGER, ["triggers"]);
+  const admin = `${scene.id}_a`;
+  const triggers = async (side: "source" | "target") => (await scene.sql<{ n: string }>(side, `SELECT TRIGGER_NAME AS n FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA='${scene.schema}'`)).map(({ n }) => n);
+  try {
+    await scene.sql("source", `SET SESSION sql_log_bin=0; CREATE ROLE '${admin}_r'; GRANT CONNECTION_ADMIN ON *.* TO '${admin}_r'; CREATE USER '${admin}'@'%' IDENTIFIED BY 'a'; CREATE USER '${admin}_x'@'%' IDENTIFIED BY 'a' ACCOUNT LOCK; GRANT '${admin}_r' TO '${admin}'@'%', '${admin}_x'@'%'; SET SESSION sql_log_bin=1`);
+    const look = await scene.client.cutover("m", { readOnly: true, reverse: "back" }, { dryRun: true });
+    expect(look).toMatchObject({ ready: true, problems: expect.arrayContaining([expect.objectContaining({ code: "reverse-triggers", severity: "warning" })]) });
+    const writers = look.problems.find((problem) => problem.code === "read-only-administrators");
+    expect(writers).toMatchObject({ severity: "warning", message: expect.stringContaining(`'${admin}'@'%'`) });
+    expect(writers?.message).toContain("'root'@'localhost'");
+    for (const other of [`'${scene.id}'@`, `'${admin}_x'@`, `'${admin}_r'@`, "mysql.session"]) expect(writers?.message).not.toContain(other);
+    // Without --reverse super_read_only stops them all.
+    expect((await scene.client.cutover("m", { readOnly: true }, { dryRun: true })).problems.map((problem) => problem.code)).not.toContain("read-only-administrators");
+    // What the grants do not show is told.
+    await scene.sql("source", `SET SESSION sql_log_bin=0; REVOKE SELECT ON *.* FROM '${scene.id}'@'%'; GRANT SELECT ON ${scene.schema}.* TO '${scene.id}'@'%'; SET SESSION sql_log_bin=1`);
+    const blind = (await scene.client.cutover("m", { readOnly: true, reverse: "back" }, { dryRun: true })).problems.find((problem) => problem.code === "read-only-administrators");
+    expect(blind?.message).toMatch(/cannot be seen: .* SELECT on mysql.*connected there now: .*admin \(\d+\)/);
+    await scene.sql("source", `SET SESSION sql_log_bin=0; GRANT SELECT ON *.* TO '${scene.id}'@'%'; SET SESSION sql_log_bin=1`);
+
+    const report = await scene.client.cutover("m", { readOnly: true, reverse: "back", timeout: 90_000 });
+    expect(report).toMatchObject({ state: "completed", left: [], notes: [expect.stringContaining(`${scene.schema}.tr`)] });
+    expect(report.next.join("\n")).not.toContain("super_read_only=OFF,");
+    expect([await triggers("source"), await triggers("target"), await switches(scene)]).toEqual([[], ["tr"], "10"]);
+    await scene.sql("target", `INSERT INTO ${scene.schema}.t (n) VALUES ('new')`);
+    await scene.client.waitFor("back", "caught-up", { timeout: 40_000 });
+    for (const table of ["t", "log"]) expect(await rows(scene, "source", table)).toEqual(await rows(scene, "target", table));
+    await scene.client.waitFor("back", "streaming", { timeout: 40_000 });
+    const ahead = await scene.client.cutover("back", { readOnly: true }, { dryRun: true });
+    expect(ahead.problems.find((problem) => problem.code === "read-only-administrators")?.message).toContain(`'${admin}'@'%'`);
+    await reopen(scene);
+    expect((await scene.client.cutover("back", { readOnly: true }, { dryRun: true })).problems.map((problem) => problem.code)).toContain("target-writable");
+    await scene.sql("target", "SET GLOBAL event_scheduler=OFF");
+    expect(await scene.client.cutover("back", { readOnly: true, timeout: 90_000 })).toMatchObject({ state: "completed", left: [] });
+    expect(await triggers("source")).toEqual(["tr"]);
+    await scene.sql("source", `INSERT INTO ${scene.schema}.t (n) VALUES ('old again')`);
+    expect((await rows(scene, "source", "log")).at(-1)).toMatchObject({ what: "old again" });
+  } finally {
+    await reopen(scene);
+    await scene.sql("source", `SET SESSION sql_log_bin=0; DROP USER IF EXISTS '${admin}'@'%', '${admin}_x'@'%'; DROP ROLE IF EXISTS '${admin}_r'; SET SESSION sql_log_bin=1`);
+    await scene.sql("target", "SET GLOBAL super_read_only=OFF; SET GLOBAL read_only=OFF; SET GLOBAL event_scheduler=ON");
+  }
+}, 180_000);
+
+it("the users of `grants --cutover --reverse` may do all of it", async () => {
+  await using scene = await FaultScene.open(urls, "CREATE TABLE t (id INT PRIMARY KEY, n VARCHAR(40)); INSERT INTO t VALUES (1,'a')");
+  const user = `${scene.id}_g`;
+  const spec = { id: "m", source: "SRC", target: "DST", tables: [{ schema: scene.schema }] };
+  try {
+    const grants = JSON.parse((await cli(["grants", "-", "--cutover", "--reverse", "--user", user, "--json"], { stdin: JSON.stringify(spec), environment: scene.env })).stdout) as Record<"source" | "target", string[]>;
+    for (const side of ["source", "target"] as const) await scene.sql(side, `SET SESSION sql_log_bin=0; ${grants[side].join(" ").replace("<password>", "'g'")} SET SESSION sql_log_bin=1`);
+    for (const [name, url] of [["SRC", urls.source], ["DST", urls.target]] as const) scene.overrides[`DROVER_CONNECTION_${name}`] = `mysql://${user}:g@${new URL(url).host}/`;
+    await scene.worker();
+    const run = async (...args: string[]) => await drover([...args, "--json"], { env: scene.env, stdin: JSON.stringify(spec) });
+    expect(await run("start", "-")).toMatchObject({ exitCode: 0 });
+    expect(await run("wait", "m", "--for", "streaming", "--timeout", "60s")).toMatchObject({ exitCode: 0 });
+    const done = await run("cutover", "m", "--read-only", "--reverse", "back", "--timeout", "90s");
+    expect({ ...done }).toMatchObject({ exitCode: 0 });
+    await scene.sql("target", `INSERT INTO ${scene.schema}.t VALUES (2,'b')`);
+    expect(await run("wait", "back", "--for", "caught-up", "--timeout", "60s")).toMatchObject({ exitCode: 0 });
+    expect(await rows(scene, "source", "t")).toEqual(await rows(scene, "target", "t"));
+    expect(await run("wait", "back", "--for", "streaming", "--timeout", "60s")).toMatchObject({ exitCode: 0 });
+    const back = await run("cutover", "back", "--dry-run", "--read-only");
+    expect({ ...back }).toMatchObject({ exitCode: 0 });
+  } finally {
+    await reopen(scene);
+    for (const side of ["source", "target"] as const) await scene.sql(side, `SET SESSION sql_log_bin=0; DROP USER IF EXISTS '${user}'@'%'; SET SESSION sql_log_bin=1`);
+  }
+}, 180_000);
 
 it("looks only when asked to: everything that stands in the way at once, and nothing is changed", async () => {
   await using scene = await open(TABLES + TRIGGER, ["triggers"]);

@@ -1,7 +1,7 @@
 /** Errors as answers: problem documents (RFC 9457) that hold what the error itself says: its code, its cure, all problems. */
 import type { FastifyReply } from "fastify";
 import type { ProblemDocument } from "../../shared/contracts/problem.js";
-import { DroverError, type ErrorCode, type Problem } from "../../shared/errors.js";
+import { DroverError, MAX_ERROR_MESSAGE, bounded, type ErrorCode, type Problem } from "../../shared/errors.js";
 import { encodedErrorOf } from "../../shared/job-error.js";
 
 /** What HTTP itself refuses, before any command of Drover is reached. */
@@ -25,8 +25,15 @@ export function problemOf(thrown: unknown): ProblemDocument {
   }
   const status = (thrown as { statusCode?: unknown } | null)?.statusCode;
   if (typeof status !== "number" || status < 400 || status > 499) return documentOf("BUG", 500, "unexpected error; the board's log says more", null);
-  return documentOf(CODES.get(status) ?? "REQUEST_INVALID", status, thrown instanceof Error ? thrown.message : String(thrown), null);
+  return documentOf(refusalOf(status), status, thrown instanceof Error ? thrown.message : String(thrown), CURES[refusalOf(status)] ?? null);
 }
+
+function refusalOf(status: number): RefusalCode {
+  return CODES.get(status) ?? "REQUEST_INVALID";
+}
+
+/** Of refusals that say what is wrong and not what would be right. */
+const CURES: Partial<Record<RefusalCode, string>> = { MEDIA_TYPE: "send JSON, with the header content-type: application/json", TOO_LARGE: "send less; a spec selects many tables by a pattern" };
 
 export function refusal(code: RefusalCode, detail: string, cure: string | null = null): ProblemDocument {
   return documentOf(code, REFUSALS[code], detail, cure);
@@ -41,7 +48,13 @@ function documentOf(code: string, status: number, detail: string, cure: string |
   return {
     type: `urn:drover:problem:${words.replaceAll(" ", "-")}`,
     title: words.replace(/^./, (letter) => letter.toUpperCase()),
-    status, detail, code, cure,
+    status, detail, code, cure: cure ?? curesOf(problems),
     problems: problems.map((one) => ({ ...one, path: one.path ?? null })),
   };
+}
+
+/** Who reads the top alone finds what to do there, too. */
+function curesOf(problems: readonly Problem[]): string | null {
+  const cures = [...new Set(problems.map((problem) => problem.cure).filter((one) => one !== ""))];
+  return cures.length === 0 ? null : bounded(cures.join("; "), MAX_ERROR_MESSAGE);
 }

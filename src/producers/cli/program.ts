@@ -13,23 +13,15 @@ import { addStartCommand } from "./commands/start.js";
 import { addStatusCommand } from "./commands/status.js";
 import { addWaitCommand } from "./commands/wait.js";
 import { addWorkerCommand } from "./commands/worker.js";
+import { CONFIG_VARIABLE, SETTINGS, type Setting } from "../../shared/settings.js";
 import { exitCodeOf, type ExitCode } from "./exit-codes.js";
 import { reportError } from "./report-error.js";
 import type { Cli } from "./run.js";
 import type { Terminal } from "./terminal.js";
 
-const SETTINGS = `
+const SETTINGS_HELP = `
 Settings (environment, or the file that DROVER_CONFIG names):
-  DROVER_CONNECTION_<NAME>  a server: mysql://user:password@host:port/  (or _FILE: a file that holds it)
-  DROVER_REDIS_URL          Redis of the queues (redis://127.0.0.1:6379)
-  DROVER_PREFIX             prefix of every queue and key (drover)
-  DROVER_LIMITS_<NAME>      most of all workers together on a server: connections=40,statements=8
-  DROVER_STATE_SCHEMA       state schema on the target (drover)
-  DROVER_LOG_LEVEL          trace, debug, info, warn, error, fatal, silent (info)
-  DROVER_WORKER_PORT        port of a worker's /healthz, /readyz and /metrics (none)
-  DROVER_WORKER_HOST        address of that port (127.0.0.1)
-  DROVER_OTEL               on: traces by OpenTelemetry, to OTEL_EXPORTER_OTLP_ENDPOINT (off, unless that is set)
-  DROVER_API_TOKEN          token of the board; without it, it listens on loopback only
+${[...Object.values(SETTINGS), CONFIG_VARIABLE].map(settingLine).join("\n")}
 
 Exit codes: 0 done; 1 a diff found differences; 2 bad usage, spec or preflight; 3 the migration or diff failed; 4 timeout.`;
 
@@ -54,7 +46,7 @@ function buildProgram(cli: Cli): Command {
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .showHelpAfterError("(--help says more)")
-    .addHelpText("after", SETTINGS);
+    .addHelpText("after", SETTINGS_HELP);
   addInitCommand(program, cli);
   addGrantsCommand(program, cli);
   addCheckCommand(program, cli);
@@ -68,6 +60,10 @@ function buildProgram(cli: Cli): Command {
   addBoardCommand(program, cli);
   addCompletionCommands(program, cli);
   return program;
+}
+
+function settingLine({ variable, meaning, fallback }: Setting): string {
+  return `  ${variable.padEnd(26)}  ${meaning}${fallback === null ? "" : ` (${fallback})`}`;
 }
 
 function version(): string {

@@ -9,7 +9,7 @@ import { painter, type Terminal } from "./terminal.js";
 export function reportError(error: unknown, terminal: Terminal, json: boolean): void {
   if (error instanceof CommanderError) {
     // Commander has printed its own message, or the help that was asked for; a program that reads stdout finds the error there.
-    if (json && error.exitCode !== 0) printJson(new DroverError("USAGE_INVALID", error.message.replace(/^error: /, "").split("\n", 1)[0] ?? "", { cure: "`drover COMMAND --help` tells how" }), terminal);
+    if (json && error.exitCode !== 0) printJson(usageError(error), terminal);
     return;
   }
   if (json) printJson(error, terminal);
@@ -17,6 +17,13 @@ export function reportError(error: unknown, terminal: Terminal, json: boolean): 
   terminal.stderr.write(`${paint("red", "error:")} ${errorLines(error, paint).join("\n")}\n`);
   const level = terminal.environment["DROVER_LOG_LEVEL"];
   if ((level === "debug" || level === "trace") && error instanceof Error) terminal.stderr.write(`${stackOf(error)}\n`);
+}
+
+/** Commander's second line says what may have been meant. */
+function usageError({ message }: CommanderError): DroverError {
+  const [first = "", second = ""] = message.replace(/^error: /, "").split("\n");
+  const meant = /^\((Did you mean .*)\)$/.exec(second)?.[1];
+  return new DroverError("USAGE_INVALID", first, { cure: `${meant === undefined ? "" : `${meant} `}\`drover COMMAND --help\` tells how` });
 }
 
 function printJson(error: unknown, terminal: Terminal): void {

@@ -53,8 +53,7 @@ export class Run {
   };
 
   /** Runs `work` with a client, and closes it. */
-  async withClient<T>(work: (client: DroverClient) => Promise<T>): Promise<T> {
-    const config = this.config();
+  async withClient<T>(work: (client: DroverClient) => Promise<T>, config: Config = this.config()): Promise<T> {
     // Loaded here, so that `--help` and a wrong option need no BullMQ.
     const { DroverClient } = await import("../client/drover-client.js");
     const telemetry = await openTelemetry(config, "drover");

@@ -161,13 +161,13 @@ export class CommandChannel {
   private async noAnswer(id: string, timeout: number): Promise<DroverError> {
     const given = `within ${timeout / 1000} s`;
     const tried = errorOf(await this.ask(() => this.control().getJob(id)).catch(() => undefined));
-    if (tried !== null) return new DroverError("NO_ANSWER", `the command was not carried out ${given}: ${tried}. It is tried again`, { cure: "see to what the message says; `drover status` says whether the command was carried out meanwhile" });
+    if (tried !== null) return new DroverError("NO_ANSWER", `the command was not carried out ${given}: ${tried}. It is tried again, and will be carried out when that is over`, { cure: "see to what the message says; `drover status` says whether the command was carried out meanwhile" });
     if (await this.workerPresent()) {
-      return new DroverError("NO_ANSWER", `no worker answered ${given}, though one is connected to the queue control. The command stays queued`, {
+      return new DroverError("NO_ANSWER", `no worker answered ${given}, though one is connected to the queue control. The command stays queued, and will still be carried out`, {
         cure: "see the workers' logs; `drover status` says whether the command was carried out meanwhile",
       });
     }
-    return new DroverError("NO_ANSWER", `no worker consumes the queue control, and none came ${given}. The command stays queued`, {
+    return new DroverError("NO_ANSWER", `no worker consumes the queue control, and none came ${given}. The command stays queued, and will still be carried out when a worker comes`, {
       cure: "start `drover worker` with the same DROVER_REDIS_URL and DROVER_PREFIX; it takes the command up",
     });
   }

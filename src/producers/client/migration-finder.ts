@@ -108,7 +108,9 @@ export function notFound(migration: string, unreachable: Search<unknown>["unreac
   }));
   // When a server of another version or with a wrong password is the reason, that is what must be said.
   const code = unreachable.every(({ error }) => error.code === "CONNECTION_LOST") ? "CONNECTION_LOST" : (unreachable[0] as { error: DroverError }).error.code;
-  return new DroverError(code, `migration "${migration}" was not found, and not every server could be asked`, { problems });
+  const names = unreachable.map(({ connection }) => connection).join(", ");
+  const what = unreachable.every(({ error }) => error.code === "CONNECTION_LOST") ? "did not answer" : "could not be asked";
+  return new DroverError(code, `${names} ${what}, and no other server holds the migration "${migration}": nothing was changed; try again when ${unreachable.length === 1 ? "it answers" : "they answer"}`, { problems });
 }
 
 /** A server may be known under two names: only the one that the spec calls its target counts, as for the reconciler. */

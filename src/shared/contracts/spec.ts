@@ -3,8 +3,9 @@
  * which has no optionals left. Nothing behind this file checks a spec again.
  */
 import { z } from "zod";
-import { DroverError, type Problem } from "../errors.js";
+import { DroverError } from "../errors.js";
 import { parseBytes, parseDuration } from "../units.js";
+import { issueProblems, plainIssue, type KnownKeys } from "./issues.js";
 
 const identifier = z.string().min(1).max(64);
 const bytes = (fallback: string) => unit(parseBytes, "a size such as 8MiB", fallback);
@@ -41,9 +42,11 @@ export const tableSelection = z
 /** One entry of `tables`: the presence of the key `table` decides its form, so that an error speaks of one form only. */
 export const selection = z.unknown().transform((value, context) => {
   const named = typeof value === "object" && value !== null && "table" in value;
-  const result = named ? tableSelection.safeParse(value) : patternSelection.safeParse(value);
+  const result = named ? tableSelection.safeParse(value, { error: plainIssue }) : patternSelection.safeParse(value, { error: plainIssue });
   if (result.success) return result.data;
-  for (const issue of result.error.issues) context.addIssue({ ...issue } as Parameters<typeof context.addIssue>[0]);
+  // Without a `table` a key of the other form may have been meant.
+  const known: KnownKeys = { known: [...new Set([...Object.keys(tableSelection.in.shape), ...(named ? [] : Object.keys(patternSelection.in.shape))])] };
+  for (const issue of result.error.issues) context.addIssue({ ...issue, ...(issue.code === "unrecognized_keys" ? known : {}) } as Parameters<typeof context.addIssue>[0]);
   return z.NEVER;
 });
 
@@ -116,17 +119,8 @@ export function parseRecordedSpec(input: unknown): MigrationSpec {
 
 /** Runs a zod contract and turns its issues into one SPEC_INVALID error with all problems. */
 export function parseContract<T extends z.ZodType>(contract: T, input: unknown, what: string): z.output<T> {
-  const result = contract.safeParse(input);
+  const result = contract.safeParse(input, { error: plainIssue });
   if (result.success) return result.data;
-  const problems = result.error.issues.flatMap((issue) => issueProblems(issue, what));
+  const problems = result.error.issues.flatMap((issue) => issueProblems(issue, contract, what));
   throw new DroverError("SPEC_INVALID", `${what} is not valid: ${problems.map((p) => p.message).join("; ")}`, { problems });
-}
-
-function issueProblems(issue: z.core.$ZodIssue, what: string): Problem[] {
-  const path = issue.path.map(String).join(".");
-  if (issue.code === "unrecognized_keys") {
-    const keys = issue.keys.map((key) => (path === "" ? key : `${path}.${key}`));
-    return keys.map((key) => ({ code: key, path: key, message: `unknown key "${key}"`, cure: "remove it or correct its spelling" }));
-  }
-  return [{ code: path || "spec", path, message: path === "" ? issue.message : `"${path}": ${issue.message}`, cure: `correct it in ${what}; the README and schema/ say what it may be` }];
 }

@@ -8,7 +8,7 @@ import mysql, { type Connection } from "mysql2";
 import { DroverError, abortedError } from "../errors.js";
 import type { ByteSql } from "./bytes.js";
 import { MysqlSession } from "./mysql-session.js";
-import type { ServerAddress } from "./server-address.js";
+import { connectionCures, type ServerAddress } from "./server-address.js";
 import { serverError } from "./server-error.js";
 import type { SessionObserver } from "./session-observer.js";
 
@@ -98,7 +98,7 @@ function handshake(connection: Connection, address: ServerAddress, signal: Abort
     connection.once("error", (error) => {
       settle();
       connection.destroy();
-      reject(serverError(error, address.name));
+      reject(serverError(error, address.name, connectionCures(address.name)));
     });
     connection.once("connect", (packet: { serverVersion?: string }) => {
       settle();

@@ -21,8 +21,11 @@ export function parseServerUrl(name: string, url: string): ServerAddress {
   try {
     parsed = new URL(url);
   } catch (cause) {
-    throw invalid(name, "is not a URL", cause);
+    if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) throw withoutScheme(name);
+    throw invalid(name, "is not a URL that can be read", cause);
   }
+  // `host:3306` reads as a URL of the scheme `host:`.
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) throw withoutScheme(name);
   if (!["mysql:", "mariadb:"].includes(parsed.protocol)) throw invalid(name, `has the scheme "${parsed.protocol}"`);
   if (parsed.hostname === "" || parsed.username === "") throw invalid(name, "needs a user and a host");
   const mode = parsed.searchParams.get("ssl") ?? "off";
@@ -46,9 +49,25 @@ function decoded(name: string, part: string): string {
   }
 }
 
+/** What may be done about a server that does not let us in, or is not there. */
+export function connectionCures(name: string): { login: string; network: string } {
+  const variable = `DROVER_CONNECTION_${name.toUpperCase()}`;
+  return {
+    login: `correct user, password and ssl in ${variable}, or create the user on that server (docs/grants.md)`,
+    network: `see that the server runs and can be reached from here, and that host, port and ssl in ${variable} are right`,
+  };
+}
+
+/** What a URL cannot hold as it is. */
+export const ENCODE = "percent-encode special characters in user and password: / is %2F, @ is %40, : is %3A, # is %23, ? is %3F, % is %25";
+
+function withoutScheme(name: string): DroverError {
+  return invalid(name, "does not begin with mysql://");
+}
+
 function invalid(name: string, what: string, cause?: unknown): DroverError {
   return new DroverError("CONFIG_INVALID", `connection ${name} ${what}`, {
-    cure: `set DROVER_CONNECTION_${name} to mysql://user:password@host:port/`,
+    cure: `set DROVER_CONNECTION_${name} to mysql://user:password@host:port/; ${ENCODE}`,
     cause: cause instanceof Error ? new Error(cause.name) : undefined,
   });
 }

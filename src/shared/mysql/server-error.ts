@@ -8,6 +8,8 @@ const UNAVAILABLE = new Set([
   // A login that is refused: a password is being rotated, or one worker has an old one. It must not end a migration.
   1045, 1129, 1130, 1698, 1820, 1862, 3118,
   3, 28, 1021, 1023, 1026, 1028, 1030, 1037, 1038, 1040, 1041, 1053, 1077, 1114, 1135, 1203, 1226, 1290, 1598, 1792, 1836, 1881, 3100, 3168, 3169, 3707]);
+/** Wrong password, unknown database, host not allowed, host blocked, TLS demanded, account locked, password expired. */
+export const LOGIN_REFUSED: ReadonlySet<number> = new Set([1045, 1044, 1130, 1129, 1698, 3118, 3159, 1820, 1862, 4151]);
 const LOST = new Set([1042, 1043, 1047, 1080, 1152, 1154, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1927, 2002, 2003, 2006, 2013, 2055, 3032, 4031]);
 /** Their messages quote row values or SQL text (promise 6). */
 const QUOTES_VALUES = new Set([1062, 1064, 1149, 1265, 1292, 1300, 1366, 1367, 1406, 1411, 1416, 1525, 1526, 1557, 1586, 1690, 1761, 1762, 1859, 1977, 3140, 3141, 3143, 3144, 3146, 3156, 3854, 3903, 3904]);
@@ -27,14 +29,15 @@ interface DriverError extends Error {
   fatal?: boolean;
 }
 
-/** @param server the connection's name, for the message */
-export function serverError(thrown: unknown, server: string): DroverError {
+/** @param server the connection's name, for the message @param cure what may be done when it does not let us in, or is not there */
+export function serverError(thrown: unknown, server: string, cure?: { login: string; network: string }): DroverError {
   if (thrown instanceof DroverError) return thrown;
   const error = thrown as DriverError;
   const errno = typeof error.errno === "number" && error.errno > 0 ? error.errno : undefined;
   const code = driverErrorCode(error);
   return new DroverError(code, `${server}: ${safeMessage(error, errno)}`, {
     errno,
+    cure: LOGIN_REFUSED.has(errno ?? 0) ? cure?.login : code === "CONNECTION_LOST" ? cure?.network : undefined,
     sqlState: error.sqlState === "" ? undefined : error.sqlState,
     // Its stack is all that tells where a defect is.
     ...(code === "BUG" ? { cause: thrown } : {}),

@@ -61,10 +61,19 @@ function nextSteps(spec: MigrationSpec, options: CutoverOptions, facts: CutoverF
   const { source, target, id } = spec;
   const steps = [`point the application to ${target}`];
   if (spec.objects.includes("events")) steps.push(`disable the events on ${source}: those on ${target} act now`);
-  if (options.readOnly) steps.push(facts.readOnlyBefore === null ? `${source} was read-only already and stays so` : `${source} stays read-only; to lift it: SET GLOBAL super_read_only=OFF, read_only=OFF`);
-  if (options.reverse !== null) steps.push(`drover status ${options.reverse}: ${source} follows ${target}; to go back, cut that migration over`);
+  if (options.readOnly) steps.push(switchesOf(source, options, facts));
+  if (options.reverse !== null) steps.push(`drover status ${options.reverse}: ${source} follows ${target}; to go back: drover cutover ${options.reverse} --read-only, then on ${source}: SET GLOBAL read_only=OFF`);
   steps.push(`drover remove ${id} forgets the migration; rows stay`);
   return steps;
+}
+
+/** Whom the source keeps out from now on. */
+function switchesOf(source: string, { reverse }: CutoverOptions, { readOnlyBefore }: CutoverFacts): string {
+  if (readOnlyBefore === null) return `${source} was read-only already and stays so`;
+  const lifting = readOnlyBefore.superReadOnly === null ? "SET GLOBAL read_only=OFF" : "SET GLOBAL super_read_only=OFF, read_only=OFF";
+  if (reverse === null) return `${source} stays read-only; to lift it: ${lifting}`;
+  const why = readOnlyBefore.superReadOnly === null ? `${source} stays read-only` : `on ${source} read_only stays ON, and super_read_only is OFF, because ${reverse} writes there`;
+  return `${why}: accounts with SUPER, CONNECTION_ADMIN or READ ONLY ADMIN can write there still, and must not while ${reverse} runs; do not lift read_only before`;
 }
 
 function undoNotes({ undoError }: CutoverFacts): string[] {

@@ -1,5 +1,6 @@
 /** What stands in the way of a cut-over, all at once, each with its cure; and what to know before it. Changes nothing. */
 import type { CutoverOptions } from "../../shared/contracts/cutover.js";
+import type { MigrationSpec } from "../../shared/contracts/spec.js";
 import type { Phase } from "../../shared/contracts/status.js";
 import { sleep } from "../../shared/abort.js";
 import { proofOf } from "../../shared/diff-proof.js";
@@ -18,6 +19,7 @@ import type { EngineContext, MigrationRef } from "../context.js";
 import type { CheckScope } from "./check-scope.js";
 import { actingEvents } from "./acting-events.js";
 import { lagOf } from "./lag.js";
+import { oldTriggers } from "./old-triggers.js";
 import { readOnlyFindings } from "./read-only-checks.js";
 import { reverseSpec } from "./reverse.js";
 import { targetFindings } from "./target-checks.js";
@@ -137,8 +139,26 @@ async function reverseFindings({ context, ref, migration, tables, options, prefl
   const position = await context.connections.use(ref.target, "target", signal, executedPosition);
   const back = reverseSpec(options.reverse, spec, tables, position);
   const problems = await runPreflight({ config: context.config, connections: context.connections, spec: back.spec, stateSchema: context.state.schema, signal });
-  findings.push(...blocking(problems).map((problem) => failure(problem.code, `the migration back: ${problem.message}`, problem.cure)));
+  // The end of this cut-over drops them there.
+  const triggers = spec.objects.includes("triggers");
+  if (triggers) findings.push(...(await oldTriggerFindings(context, spec, tables, options.reverse, signal)));
+  findings.push(...blocking(problems).filter((problem) => !(triggers && problem.code === "target-trigger")).map((problem) => failure(problem.code, `the migration back: ${problem.message}`, problem.code === "target-trigger" ? TRIGGER_CURE : problem.cure)));
   return findings;
+}
+
+/** Dropping them by hand changes the application while it still writes there. */
+const TRIGGER_CURE = 'leave them there, and cut over without --reverse; or start the migration with "objects": ["triggers"]: its cut-over creates them on the target, and then drops them here';
+
+async function oldTriggerFindings({ connections }: EngineContext, { source, target, options }: MigrationSpec, tables: readonly MigrationTable[], back: string, signal: AbortSignal): Promise<Finding[]> {
+  const triggers = await connections.use(source, "source", signal, (session) => oldTriggers(session, tables));
+  if (triggers.length === 0) return [];
+  const names = triggers.map(({ schema, name }) => `${schema}.${name}`).join(", ");
+  return [
+    warning(
+      "reverse-triggers", `${source}: the triggers ${names} will be dropped there at the end, for they would act on what ${back} writes; ${target} has them by then, and the cut-over of ${back} creates them on ${source} again${options.definer === "keep" ? "" : `, with the definer that options.definer gives (${options.definer})`}`,
+      "nothing, or keep their statements (SHOW CREATE TRIGGER)",
+    ),
+  ];
 }
 
 /** Jobs and backlogs go by the id alone, so it must be free on every server; on the old source the preflight of the migration back looks. */

@@ -10,11 +10,14 @@ import type { MigrationTable } from "../../shared/state/tables.js";
 export function reverseSpec(id: string, spec: MigrationSpec, tables: readonly MigrationTable[], startPosition: string): { input: MigrationSpecInput; spec: MigrationSpec } {
   const { batchRows, batchBytes, batchTime, backlogBytes, ddl } = spec.options;
   const keyless = tables.some((table) => table.definition.key === null);
+  // They were dropped there when this migration ended (`steps.ts`), and go back with the application.
+  const triggers = spec.objects.includes("triggers");
   const input: MigrationSpecInput = {
     id, source: spec.target, target: spec.source, mode: "follow", startPosition,
     // One by one: the target's schemas may hold tables that are none of this migration's.
     tables: tables.map(({ source, target }) => ({ schema: target.schema, table: target.table, targetSchema: source.schema, targetTable: source.table })),
-    options: { batchRows, batchBytes, batchTime, backlogBytes, ddl, ...(keyless ? { allowNoKey: true } : {}) },
+    ...(triggers ? { objects: ["triggers" as const] } : {}),
+    options: { ...(triggers ? { definer: spec.options.definer } : {}), batchRows, batchBytes, batchTime, backlogBytes, ddl, ...(keyless ? { allowNoKey: true } : {}) },
   };
   return { input, spec: parseMigrationSpec(input) };
 }

@@ -12,6 +12,7 @@ import { readDiffReport } from "../../shared/state/diff-report.js";
 import type { Cutover, CutoverFacts } from "../../shared/state/cutovers.js";
 import type { Fence } from "../../shared/state/fence.js";
 import type { Migration } from "../../shared/state/migrations.js";
+import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { startMigration } from "../control/commands.js";
 import { raiseCounters, readCounters } from "../target/auto-increment.js";
@@ -19,6 +20,7 @@ import { withDdlLock } from "../target/ddl-lock.js";
 import { startDiff } from "../diff/index.js";
 import { carryObjects } from "../objects/carry-objects.js";
 import { lagOf } from "./lag.js";
+import { carriedTriggers, dropOldTriggers, oldTriggers } from "./old-triggers.js";
 import { admitAdministrators, closeSource, isClosed, readSwitches } from "./read-only.js";
 import { reverseSpec } from "./reverse.js";
 import type { CutoverRun } from "./run.js";
@@ -187,12 +189,27 @@ async function events(scope: StepScope): Promise<StepResult> {
 }
 
 async function reverse(scope: StepScope): Promise<StepResult> {
-  const { context, ref, migration: { spec }, cutover: { options, facts }, signal } = scope;
+  const { context, ref, migration: { spec }, cutover: { options }, signal } = scope;
+  let { facts } = scope.cutover;
   if (options.reverse === null || facts.targetPosition === null) return { step: null, facts };
   if (facts.readOnlyBefore !== null) await onSource(scope, admitAdministrators);
   const tables = await onTarget(scope, (session) => context.state.tables.list(session, ref.migration));
-  await startMigration(context, reverseSpec(options.reverse, spec, tables, facts.targetPosition).input, signal);
+  if (spec.objects.includes("triggers")) facts = await dropTriggers(scope, tables, facts, options.reverse);
+  await startMigration(context, reverseSpec(options.reverse, spec, tables, facts.targetPosition ?? "").input, signal);
   return { step: null, facts };
+}
+
+/** Told before it is done: a second run finds none left. */
+async function dropTriggers(scope: StepScope, tables: readonly MigrationTable[], facts: CutoverFacts, back: string): Promise<CutoverFacts> {
+  const { context, ref, migration: { spec } } = scope;
+  const carried = await onTarget(scope, (session) => context.state.objects.list(session, ref.migration));
+  const old = carriedTriggers(await onSource(scope, (session) => oldTriggers(session, tables)), tables, carried);
+  if (old.length === 0) return facts;
+  const names = old.map(({ schema, name }) => `${schema}.${name}`).join(", ");
+  const told = { ...facts, notes: [...facts.notes, `dropped on ${spec.source}, where they would act on what ${back} writes: the triggers ${names}; they are on ${spec.target}, and the cut-over of ${back} creates them on ${spec.source} again`] };
+  await onTarget(scope, (session) => context.state.cutovers.setFacts(session, ref.migration, told));
+  await onSource(scope, (session) => dropOldTriggers(session, old));
+  return told;
 }
 
 function requireStreaming({ migration: { id, phase, error } }: StepScope): void {

@@ -6,14 +6,18 @@ import { failure, warning, type Finding } from "../../shared/preflight/finding.j
 import type { ServerFacts } from "../../shared/preflight/server-facts.js";
 import { actingEvents } from "./acting-events.js";
 import type { CheckScope } from "./check-scope.js";
+import { administratorFindings } from "./read-only-checks.js";
 import { readSwitches } from "./read-only.js";
 
-export async function targetFindings({ context, ref, migration, tables, preflight, signal }: CheckScope): Promise<Finding[]> {
+export async function targetFindings(scope: CheckScope): Promise<Finding[]> {
+  const { context, ref, migration, tables, preflight, signal } = scope;
   const { target } = preflight;
   if (target === null) return [];
   const { name } = target;
   const findings: Finding[] = [];
   const schemas = new Set(tables.map((table) => table.target.schema));
+  // Of a migration back the target is the server that the application has left: it must change by Drover's writes alone.
+  if (migration.spec.mode === "follow") findings.push(...(await otherWriters(scope, target)));
   findings.push(...unseenFindings(target, tables.map((table) => table.target)));
   await context.connections.use(ref.target, "target", signal, async (session) => {
     const switches = await readSwitches(session);
@@ -36,6 +40,20 @@ export async function targetFindings({ context, ref, migration, tables, prefligh
     if (users.size > 0) findings.push(warning("target-sessions", `${name}: others are connected to the target schemas: ${[...users].map(([user, n]) => `${user} (${n})`).join(", ")}`, `see that none of them writes before the cut-over of ${migration.id} is done`));
   });
   return findings;
+}
+
+/** Rows that others write on the target part from the source's; a diff would show them. */
+async function otherWriters(scope: CheckScope, target: ServerFacts): Promise<Finding[]> {
+  const { context, ref, migration, signal } = scope;
+  const { readOnly, superReadOnly } = await context.connections.use(ref.target, "target", signal, readSwitches);
+  if (superReadOnly === true) return [];
+  if (readOnly) return await administratorFindings(scope, target, ref.target);
+  return [
+    warning(
+      "target-writable", `${target.name}: read_only is OFF: what others write there since the migration began is not on ${migration.spec.source}`,
+      `compare (drover diff start ${migration.id} --wait), and keep others out until the cut-over is done: SET GLOBAL read_only=ON;`,
+    ),
+  ];
 }
 
 /** What a server hides rather than refuse it is told, and not taken for absent. */

@@ -4,6 +4,7 @@ import type { DiffOptions, DiffState as State } from "../../shared/contracts/dif
 import type { Phase } from "../../shared/contracts/status.js";
 import { DiffState } from "../../shared/state/diff-state.js";
 import { readStateVersion } from "../../shared/state/schema.js";
+import type { Migration } from "../../shared/state/migrations.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
 import { selectTables } from "./subject.js";
@@ -26,7 +27,7 @@ export async function startDiff(context: EngineContext, ref: MigrationRef, diffI
     if (options.replica !== null) context.connections.address(options.replica);
     const migration = await context.state.migrations.require(session, ref.migration);
     if (TOO_EARLY.includes(migration.phase) || ((migration.phase === "paused" || migration.phase === "failed") && TOO_EARLY.includes(migration.resumePhase)))
-      throw new DroverError("WRONG_PHASE", `migration ${ref.migration} is ${migration.phase}: there is nothing to compare before its copy is done`, { cure: `\`drover wait ${ref.migration} --for copied\` first` });
+      throw new DroverError("WRONG_PHASE", `migration ${ref.migration} is ${migration.phase}: there is nothing to compare before its copy is done`, { cure: earlyCure(migration) });
     await context.state.cutovers.requireComparable(session, ref.migration);
     const { unknown } = selectTables(await context.state.tables.list(session, ref.migration), options.tables);
     if (unknown.length > 0) throw new DroverError("NOT_FOUND", `migration ${ref.migration} has no table ${unknown.join(", ")}`, { cure: "name tables of the source as schema.table" });
@@ -34,6 +35,13 @@ export async function startDiff(context: EngineContext, ref: MigrationRef, diffI
     // Another worker was faster, with the same or with another one.
     return await state.diffs.known(session, ref.migration, diffId, options);
   });
+}
+
+/** Who waits for a copy that stands still waits for ever. */
+function earlyCure({ id, phase }: Migration): string {
+  const wait = `\`drover wait ${id} --for copied\``;
+  if (phase === "paused") return `\`drover resume ${id}\` first, then ${wait}`;
+  return phase === "failed" ? `remove the cause (\`drover status ${id}\`), then \`drover resume ${id}\` and ${wait}` : `${wait} first`;
 }
 
 /** Stops a diff, or the repair of one that has ended. Jobs under way notice it within a second; what they compared is not recorded. */

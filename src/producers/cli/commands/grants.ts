@@ -1,6 +1,8 @@
 /** `drover grants`: the statements that give Drover's users what they need and no more. */
 import { InvalidArgumentError, type Command } from "commander";
 import { parseMigrationSpec, type MigrationSpec } from "../../../shared/contracts/spec.js";
+import { loadStateSchema } from "../../../shared/config.js";
+import { cutoverGrants } from "../../../shared/preflight/cutover-grants.js";
 import { leastPrivilegeGrants } from "../../../shared/preflight/grants.js";
 import { listArgument } from "../arguments.js";
 import { action, type Cli } from "../run.js";
@@ -13,6 +15,8 @@ interface Options {
   schema?: string[];
   partialRevokes?: boolean;
   mariadb?: boolean;
+  cutover?: boolean;
+  reverse?: boolean;
 }
 
 /** Not in quotes: a statement that was not filled in must fail, instead of making a user with a known password. */
@@ -33,6 +37,8 @@ export function addGrantsCommand(program: Command, cli: Cli): void {
     .option("--schema <names>", "without a spec: these schemas, under the same name on both sides", listArgument)
     .option("--partial-revokes", "the server has partial_revokes=ON (MySQL 8.0.16 and newer): names of schemas are no patterns there")
     .option("--mariadb", "the server is MariaDB; with --source or --target where only one of them is")
+    .option("--cutover", "also what `cutover --read-only` needs")
+    .option("--reverse", "also what `cutover --read-only --reverse` needs: each user then does what the other one does")
     .option("--json", "print one JSON document")
     .addHelpText("after", "\nExamples:\n  drover grants shop.yaml\n  drover grants --source --user mover@10.0.0.% shop.yaml\n  drover grants --target --schema shop,crm")
     .action(
@@ -40,9 +46,12 @@ export function addGrantsCommand(program: Command, cli: Cli): void {
         const spec = path === undefined ? specOf(options.schema ?? [PLACEHOLDER]) : parseMigrationSpec(await readSpec(path, run.terminal.stdin));
         const literal = options.partialRevokes === true;
         const mariaDb = options.mariadb === true;
-        const grants = leastPrivilegeGrants(spec, [], run.config().stateSchema, {
-          sourceAccount: options.user, targetAccount: options.user, literalSchemaNames: { source: literal, target: literal }, mariaDb: { source: mariaDb, target: mariaDb },
-        });
+        const stateSchema = loadStateSchema(run.terminal.environment);
+        const users = { sourceAccount: options.user, targetAccount: options.user, literalSchemaNames: { source: literal, target: literal }, mariaDb: { source: mariaDb, target: mariaDb } };
+        const least = leastPrivilegeGrants(spec, [], stateSchema, users);
+        const reverse = options.reverse === true;
+        const more = options.cutover === true || reverse ? cutoverGrants(spec, { ...users, stateSchema, reverse }) : { source: [], target: [] };
+        const grants = { source: [...least.source, ...more.source], target: [...least.target, ...more.target] };
         const create = `CREATE USER ${options.user} IDENTIFIED BY ${PASSWORD};`;
         const both = options.source === options.target;
         const sides = (["source", "target"] as const).filter((side) => both || options[side] === true);

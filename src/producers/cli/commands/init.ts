@@ -36,7 +36,7 @@ export function addInitCommand(program: Command, cli: Cli): void {
         const text = specText({ id, source, target, picture });
         if (output !== undefined) await writeNew(output, text);
         const left = picture.tables.filter((table) => table.obstacles.length > 0).length;
-        if (left > 0) run.note(`${plural(left, "table")} of ${picture.tables.length} need attention and ${left === 1 ? "is" : "are"} commented out, each with its reason`);
+        if (left > 0) run.note(`${plural(left, "table")} of ${picture.tables.length} ${left === 1 ? "needs" : "need"} attention and ${left === 1 ? "is" : "are"} commented out, each with its reason`);
         const spec = { id, source, target, mode: "copy+follow", tables: selections(picture.tables) };
         run.print({ spec, server: picture.server, tables: picture.tables, passedOver: picture.passedOver }, () => (output === undefined ? [text.trimEnd()] : [output]));
       }),

@@ -1,6 +1,7 @@
 /** `drover status`: one migration, or all; with `--watch` until it ends or the user has enough. */
 import type { Command } from "commander";
 import type { MigrationStatus } from "../../../shared/contracts/status.js";
+import type { MigrationList } from "../../client/call-options.js";
 import type { DroverClient } from "../../client/drover-client.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
 import { DroverError } from "../../../shared/errors.js";
@@ -36,9 +37,13 @@ export function addStatusCommand(program: Command, cli: Cli): void {
 async function showAll(run: Run, client: DroverClient): Promise<ExitCode> {
   const { migrations, unreachable } = await client.listMigrations();
   for (const { connection, message } of unreachable) run.note(`connection ${connection} could not be asked, its migrations are missing here: ${message}`);
-  run.print(migrations, (paint) => statusTable(migrations, paint));
+  run.print(migrations, (paint) => (migrations.length === 0 && unreachable.length > 0 ? [unknownLine(unreachable)] : statusTable(migrations, paint)));
   // An empty list of servers that did not answer says nothing; a script must not take it for "no migration".
   return migrations.length === 0 && unreachable.length > 0 ? EXIT.usage : EXIT.done;
+}
+
+function unknownLine(unreachable: MigrationList["unreachable"]): string {
+  return `no migration is known: ${unreachable.map(({ connection }) => connection).join(", ")} could not be asked`;
 }
 
 async function watch(run: Run, client: DroverClient, id: string | undefined): Promise<ExitCode> {
@@ -66,7 +71,10 @@ async function watch(run: Run, client: DroverClient, id: string | undefined): Pr
 }
 
 async function look(client: DroverClient, id: string | undefined): Promise<MigrationStatus[]> {
-  return id === undefined ? (await client.listMigrations()).migrations : [await client.status(id)];
+  if (id !== undefined) return [await client.status(id)];
+  const { migrations, unreachable } = await client.listMigrations();
+  if (migrations.length === 0 && unreachable.length > 0) throw new DroverError("CONNECTION_LOST", unknownLine(unreachable), { cure: unreachable.map(({ message }) => message).join("; ") });
+  return migrations;
 }
 
 /** Where there is no room for every table of every migration, a line each. */

@@ -6,7 +6,7 @@ import { durationArgument } from "../arguments.js";
 import { exitCodeOf, EXIT } from "../exit-codes.js";
 import { statusLines } from "../format/status-lines.js";
 import { reportError } from "../report-error.js";
-import { action, type Cli } from "../run.js";
+import { action, type Cli, type Run } from "../run.js";
 
 export function addWaitCommand(program: Command, cli: Cli): void {
   program
@@ -26,6 +26,8 @@ export function addWaitCommand(program: Command, cli: Cli): void {
         const view = new LiveView(run.terminal, "stderr");
         let latest: MigrationStatus | undefined;
         const onStatus = (status: MigrationStatus) => {
+          // Whoever waits for what stands still must know: at once, and when it happens later.
+          if (!view.isLive && status.phase !== latest?.phase) tellStanding(run, status);
           latest = status;
           view.show((paint, size) => statusLines(status, paint, size));
         };
@@ -45,4 +47,10 @@ export function addWaitCommand(program: Command, cli: Cli): void {
         }
       }),
     );
+}
+
+function tellStanding(run: Run, { id, phase }: MigrationStatus): void {
+  if (phase === "paused") run.note(`${id} is paused; \`drover resume ${id}\` goes on. Waiting for that`);
+  // Only `--for stopped` waits on: another wait has failed by then.
+  if (phase === "failed") run.note(`${id} has failed; \`drover resume ${id}\` goes on, \`drover stop ${id}\` ends it for good. Waiting for that`);
 }

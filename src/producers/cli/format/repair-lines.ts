@@ -13,5 +13,6 @@ export function repairLines(report: RepairReport, paint: Paint): string[] {
   const actions = report.actions.map(({ table, action, key }) => `  ${action} ${table} (${Object.entries(key).map(([name, value]) => `${name}=${value}`).join(", ")})`);
   const more = report.actionsLeftOut > 0 ? [paint("dim", `  … and ${count(report.actionsLeftOut)} more`)] : [];
   const error = report.error === null ? [] : [`  ${paint("red", "✗")} ${report.error.message} ${paint("dim", `[${report.error.code}]`)}`];
-  return [`${paint("bold", report.diffId)}  ${report.state}  ·  ${[done, ...rest].join(", ")}`, ...actions, ...more, ...error];
+  const again = report.dryRun || report.repaired === 0 || report.state === "running" ? [] : [`${paint("green", "→")} compare again: drover diff start ${report.id} --wait`];
+  return [`${paint("bold", report.diffId)}  ${report.state}  ·  ${[done, ...rest].join(", ")}`, ...actions, ...more, ...error, ...again];
 }

@@ -32,11 +32,23 @@ export function statusTable(statuses: readonly MigrationStatus[], paint: Paint):
   if (statuses.length === 0) return ["no migrations"];
   const header = ["ID", "PHASE", "TABLES", "ROWS", "COPIED", "LAG", "BACKLOG", "NOTE"].map((cell) => paint("dim", cell));
   const rows = statuses.map((s) => {
-    const [copied, estimated] = rowsOf(s);
+    const [copied] = rowsOf(s);
     const note = s.error !== null ? paint("red", s.error.code) : s.stuck !== null ? paint("yellow", "stuck") : "";
-    return [s.id, paint(PHASE_COLOURS[s.phase], s.phase), String(s.tables.length), count(copied), percent(copied, estimated), seconds(s.lagSeconds), formatBytes(s.backlog.bytes), note];
+    return [s.id, paint(PHASE_COLOURS[s.phase], s.phase), String(s.tables.length), count(copied), copiedShare(s), seconds(s.lagSeconds), formatBytes(s.backlog.bytes), note];
   });
   return textTable(header, rows, ["left", "left", "right", "right", "right", "right", "right", "left"]);
+}
+
+/** A follow alone copies nothing, and what lies empty is copied whole. */
+function copiedShare(status: MigrationStatus): string {
+  if (copiesNothing(status)) return "–";
+  const [copied, estimated] = rowsOf(status);
+  return estimated === 0 && status.tables.length > 0 && status.tables.every((table) => table.phase === "copied") ? "100 %" : percent(copied, estimated);
+}
+
+/** Its tables were taken as they are. */
+function copiesNothing({ tables }: MigrationStatus): boolean {
+  return tables.length > 0 && tables.every((table) => table.phase === "copied" && table.chunksTotal === 0 && table.rowsCopied === 0);
 }
 
 function headline(status: MigrationStatus, paint: Paint): string[] {
@@ -45,7 +57,7 @@ function headline(status: MigrationStatus, paint: Paint): string[] {
   if (status.phase === "copying") {
     parts.push(`${count(copied)} of about ${count(estimated)} rows (${percent(copied, estimated)})`, rate(status.rates.copyRowsPerSecond));
     if (status.etaSeconds !== null) parts.push(`${seconds(status.etaSeconds)} left`);
-  } else if (status.tables.length > 0) parts.push(`${count(copied)} rows copied`);
+  } else if (status.tables.length > 0 && !copiesNothing(status)) parts.push(`${count(copied)} rows copied`);
   if (status.phase === "catching-up" || status.phase === "streaming") parts.push(`applying ${rate(status.rates.applyRowsPerSecond)}`, `lag ${seconds(status.lagSeconds)}`);
   if (status.backlog.batches > 0) parts.push(`backlog ${plural(status.backlog.batches, "batch", "batches")}, ${formatBytes(status.backlog.bytes)}`);
   return parts;
@@ -85,14 +97,15 @@ function fittingTable(tables: readonly TableStatus[], paint: Paint, width: numbe
 
 function progressTable(tables: readonly TableStatus[], paint: Paint, cells: { rows: boolean; chunks: boolean; bar: number }, nameWidth: number): string[] {
   const rows = tables.map((t) => {
+    const taken = t.phase === "copied" && t.chunksTotal === 0 && t.rowsCopied === 0;
     const share = t.phase === "copied" || t.phase === "indexing" ? 1 : t.rowsEstimated === 0 ? 0 : t.rowsCopied / t.rowsEstimated;
     const colour = t.phase === "copied" ? "green" : "cyan";
     return [
       `  ${bounded(tableName(t), nameWidth)}`,
       ...(cells.bar > 0 ? [paint(colour, progressBar(share, cells.bar))] : []),
-      `${Math.floor(share * 100)} %`,
+      taken ? "–" : `${Math.floor(share * 100)} %`,
       ...(cells.rows ? [count(t.rowsCopied)] : []),
-      ...(cells.chunks ? [`${t.chunksDone}/${t.chunksTotal} chunks`] : []),
+      ...(cells.chunks ? [taken ? "–" : `${t.chunksDone}/${t.chunksTotal} chunks`] : []),
       t.phase === "copied" ? "" : t.phase,
     ];
   });
@@ -109,6 +122,7 @@ function attentionLines(status: MigrationStatus, paint: Paint): string[] {
     lines.push(`  ${paint("red", "✗")} ${error.message} ${paint("dim", `[${error.code}]`)} at ${error.at}${again}`);
   }
   if (status.stuck !== null) lines.push(`  ${paint("yellow", "!")} nothing has moved since ${status.stuck.since}: ${status.stuck.reason}`);
+  if (status.phase === "paused") lines.push(`  ${paint("green", "→")} \`drover resume ${status.id}\` goes on`);
   if (status.phase === "failed") lines.push(`  ${paint("green", "→")} remove the cause, then \`drover resume ${status.id}\``);
   return lines;
 }

@@ -1,6 +1,8 @@
 /** The spec's connections are known, answer, and let us in. */
 import { connectionAddress } from "../../config.js";
 import type { DroverError } from "../../errors.js";
+import { connectionCures } from "../../mysql/server-address.js";
+import { LOGIN_REFUSED } from "../../mysql/server-error.js";
 import type { Check } from "../check.js";
 import type { PreflightContext } from "../context.js";
 import { failure, type Finding } from "../finding.js";
@@ -15,15 +17,12 @@ function connectionFindings(context: PreflightContext, name: string): Finding[] 
   if (error === undefined) return [];
   if (!context.config.connections.has(name.toUpperCase())) return [failure("connection-unknown", error.message, error.cure ?? "")];
   const { host, port, user } = connectionAddress(context.config, name);
-  const variable = `DROVER_CONNECTION_${name.toUpperCase()}`;
+  const cures = connectionCures(name);
   if (LOGIN_REFUSED.has(error.errno ?? 0))
-    return [failure("connection-login", `${error.message}: ${host}:${port} does not let the user ${user} in`, `correct user, password and ssl in ${variable}, or create the user on that server (docs/grants.md)`)];
+    return [failure("connection-login", `${error.message}: ${host}:${port} does not let the user ${user} in`, cures.login)];
   if (error.code !== "CONNECTION_LOST") return [failure("connection-refused", withName(error, name), "see what the server's error means, and run the check again")];
-  return [failure("connection-failed", error.message.includes(`${host}:${port}`) ? withName(error, name) : `${withName(error, name)} (${host}:${port})`, `see that the server runs and can be reached from here, and that host, port and ssl in ${variable} are right`)];
+  return [failure("connection-failed", error.message.includes(`${host}:${port}`) ? withName(error, name) : `${withName(error, name)} (${host}:${port})`, cures.network)];
 }
-
-/** Wrong password, unknown database, host not allowed, host blocked, TLS demanded, account locked, password expired. */
-const LOGIN_REFUSED = new Set([1045, 1044, 1130, 1129, 1698, 3118, 3159, 1820, 1862, 4151]);
 
 function withName(error: DroverError, name: string): string {
   return error.message.startsWith(`${name}:`) ? error.message : `${name}: ${error.message}`;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { CONFIG_VARIABLE, SETTINGS } from "../../../../src/shared/settings.js";
 import { cli } from "./fake-terminal.js";
 
 const COMMANDS = [
@@ -17,7 +18,8 @@ describe("help", () => {
   test("the program's own names the settings and the exit codes", async () => {
     const { exitCode, stdout } = await cli(["--help"]);
     expect(exitCode).toBe(0);
-    for (const part of ["DROVER_CONNECTION_<NAME>", "DROVER_API_TOKEN", "Exit codes"]) expect(stdout).toContain(part);
+    for (const { variable } of [...Object.values(SETTINGS), CONFIG_VARIABLE]) expect(stdout).toContain(variable);
+    expect(stdout).toContain("Exit codes");
   });
   test("--version", async () => expect(await cli(["--version"])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) }));
 });
@@ -53,7 +55,7 @@ describe("what was meant", () => {
 test("a usage error with --json is the one document on stdout", async () => {
   const { exitCode, stdout, stderr } = await cli(["status", "--wacth", "--json"]);
   expect(exitCode).toBe(2);
-  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "USAGE_INVALID", message: "unknown option '--wacth'" } });
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "USAGE_INVALID", message: "unknown option '--wacth'", cure: expect.stringContaining("Did you mean --watch?") } });
   expect(stderr).toContain("unknown option '--wacth'");
 });
 
@@ -71,6 +73,23 @@ describe("grants", () => {
     });
   });
   test("names are literal under partial_revokes", async () => expect((await cli(["grants", "--target", "--schema", "a_b", "--partial-revokes"])).stdout).toContain("`a_b`.*"));
+  test("for a cut-over, and for the way back", async () => {
+    const printed = async (...args: string[]) => JSON.parse((await cli(["grants", "--schema", "a_b", "--json", ...args])).stdout) as { source: string[]; target: string[] };
+    const plain = await printed();
+    const maria = await printed("--mariadb");
+    const there = await printed("--cutover");
+    expect(there.source).toEqual([...plain.source, "GRANT SYSTEM_VARIABLES_ADMIN ON *.* TO 'drover'@'%';"]);
+    expect(there.target).toEqual([...plain.target, "GRANT PROCESS ON *.* TO 'drover'@'%';", "GRANT TRIGGER, EVENT ON `a\\_b`.* TO 'drover'@'%';"]);
+    const back = await printed("--cutover", "--reverse", "--mariadb");
+    expect(back.source.slice(maria.source.length)).toEqual([
+      "GRANT READ_ONLY ADMIN, PROCESS ON *.* TO 'drover'@'%';",
+      "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, REFERENCES, TRIGGER, EVENT ON `a\\_b`.* TO 'drover'@'%';",
+      "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `drover`.* TO 'drover'@'%';",
+    ]);
+    expect(back.target).toContain("GRANT READ_ONLY ADMIN, PROCESS, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO 'drover'@'%';");
+  });
+  test("ask no server, so a connection that is wrong does not matter", async () =>
+    expect(await cli(["grants", "--schema", "a"], { environment: { DROVER_CONNECTION_SRC: "nonsense" } })).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("GRANT") }));
   test("an account that would be SQL is none", async () => expect(await cli(["grants", "--user", "a'; DROP USER x; --"])).toMatchObject({ exitCode: 2, stdout: "" }));
 });
 
@@ -90,6 +109,14 @@ describe("a wrong spec", () => {
     expect(ok).toBe(false);
     expect(problems.map((p) => p.code)).toEqual(expect.arrayContaining(["tabels", "tables.0.colour", "options.chunkRow", "id"]));
     for (const problem of problems) expect(problem).toMatchObject({ severity: "error", cure: expect.stringMatching(/./) });
+  });
+  test("what is meant is said, in words and not in zod's", async () => {
+    const wrong = { id: 5, source: "SRC", tables: [{ schema: "shop", exlude: [], targetSchema: 3 }, "crm"], options: { chunkrows: 5, copyConcurrency: "four", existingTarget: "drop" } };
+    const { stderr } = await cli(["start", "-"], { stdin: JSON.stringify(wrong) });
+    for (const part of ['"id" must be a text, is a number', '"target" is missing', 'did you mean "exclude"?', '"tables.0.targetSchema" must be a text, is a number', '"tables.1" must be an object with keys, is a text', 'did you mean "chunkRows"?', '"options.copyConcurrency" must be a number, is a text', '"options.existingTarget" must be one of fail, resume, replace'])
+      expect(stderr).toContain(part);
+    expect(stderr).not.toContain("Invalid");
+    expect((await cli(["start", "-"], { stdin: "[]" })).stderr).toContain("the migration spec must be an object with keys, is a list");
   });
   test("no file, and no YAML", async () => {
     expect(await cli(["start", "/nonexistent/spec.yaml"])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("/nonexistent/spec.yaml cannot be read") });
@@ -111,6 +138,21 @@ test("wrong settings end with 2 and never show a password", async () => {
   expect(exitCode).toBe(2);
   expect(stderr).toContain("connection SRC");
   expect(stderr).not.toContain("s3cret");
+});
+
+test("check tells everything at once, wrong settings and a wrong spec", async () => {
+  const { exitCode, stdout, stderr } = await cli(["check", "-", "--json"], {
+    stdin: JSON.stringify({ id: "Shop", source: "SRC", target: "DST", tables: [{ schema: "s" }] }),
+    environment: { DROVER_CONNECTION_SRC: "mysql://u:s3/cret@h:1/", DROVER_CONNECTION_DST: "u:s3cret@host:3306", DROVER_REDIS_URL: "localhost", DROVER_WORKER_PORT: "x" },
+  });
+  expect(exitCode).toBe(2);
+  expect(stdout + stderr).not.toMatch(/s3/);
+  const { problems } = JSON.parse(stdout) as { problems: { message: string; cure: string }[] };
+  expect(problems.map((problem) => problem.message)).toEqual([
+    expect.stringContaining("DROVER_REDIS_URL"), expect.stringContaining("DROVER_WORKER_PORT"), "connection SRC is not a URL that can be read", "connection DST does not begin with mysql://", expect.stringContaining('"id"'),
+  ]);
+  for (const problem of problems) expect(problem.cure).not.toBe("");
+  expect(problems[2]?.cure).toContain("/ is %2F");
 });
 
 test("a Redis that is not there is said in a bounded time", async () => {

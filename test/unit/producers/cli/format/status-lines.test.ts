@@ -53,5 +53,12 @@ describe("all migrations", () => {
     expect(lines[1]).toMatch(/^shop +copying +1 +120,000 +24 % +0\.4 s +117\.2 KiB/);
     expect(lines[2]).toMatch(/^crm +streaming .* – /);
   });
+  test("a follow alone has copied nothing, and says no share of it", () => {
+    const followed = status({ phase: "streaming", tables: [tableProgress({ phase: "copied", rowsCopied: 0, rowsEstimated: 0, chunksDone: 0, chunksTotal: 0 })] });
+    expect(statusTable([followed], plain)[1]).toMatch(/^shop +streaming +1 +0 +– /);
+    const lines = statusLines(followed, plain).join("\n");
+    expect(lines).not.toMatch(/100 %|0\/0|rows copied/);
+  });
+  test("a paused one says what goes on", () => expect(statusLines(status({ phase: "paused" }), plain).join("\n")).toContain("`drover resume shop` goes on"));
   test("none", () => expect(statusTable([], plain)).toEqual(["no migrations"]));
 });
