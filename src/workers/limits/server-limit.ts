@@ -99,19 +99,23 @@ export class ServerLimit {
     this.asking = setTimeout(() => {
       this.asking = "now";
       void this.ask()
-        .catch(() => undefined)
-        .finally(() => {
+        .catch(() => false)
+        .then((room) => {
           this.asking = null;
-          this.askSoon(ASK_AGAIN + Math.random() * ASK_AGAIN);
+          // Who came while Redis was asked waits for no pause: that is for those that found no room.
+          this.askSoon(room ? 0 : ASK_AGAIN + Math.random() * ASK_AGAIN);
         });
     }, delay);
   }
 
-  private async ask(): Promise<void> {
+  /** @returns whether there was room for all that were asked for */
+  private async ask(): Promise<boolean> {
+    let room = true;
     for (const use of ["nested", "standing", "outer"] as const) {
       const wanted = this.waiting.filter((waiter) => waiter.use === use).map(() => `${use === "standing" ? STANDING : ""}${this.options.worker}.${++this.count}`);
       if (wanted.length === 0) continue;
       const given = await this.options.places.take(mostFor(this.options.limit, use), [...this.held.keys()], wanted);
+      room &&= given === wanted.length;
       for (const token of wanted.slice(0, given)) {
         this.held.set(token, Date.now());
         const waiter = this.waiting.find((one) => one.use === use);
@@ -120,6 +124,7 @@ export class ServerLimit {
         else waiter.give(token);
       }
     }
+    return room;
   }
 
   private async renew(): Promise<void> {
