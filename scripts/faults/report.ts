@@ -29,10 +29,11 @@ function cells(runs: readonly RunReport[]): string[] {
   ];
 }
 
-/** The runs in an output of `--json`; its lines about peers are passed over. */
+/** The runs in an output of `--json`; its lines about peers are passed over. Those of an earlier version have no probes of their own. */
 export async function readReports(file: string): Promise<RunReport[]> {
   const lines = (await readFile(file, "utf8")).split("\n").filter((line) => line !== "");
-  return lines.map((line) => JSON.parse(line) as RunReport | PeerReport).filter((report): report is RunReport => "fault" in report);
+  const runs = lines.map((line) => JSON.parse(line) as RunReport | PeerReport).filter((report): report is RunReport => "fault" in report);
+  return runs.map((run) => ({ ...run, ddlWaitMs: run.ddlWaitMs ?? [], idleDdlMs: run.idleDdlMs ?? [] }));
 }
 
 /** For a terminal. */

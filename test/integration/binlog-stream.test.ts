@@ -229,7 +229,7 @@ describe("the end", () => {
     const signal = new AbortController().signal;
     const options = { host: server.host, port: server.port, user: server.user, password: server.password, serverId: 6, position: "", handler: {} as never, signal };
     expect(await failure(openBinlogStream({ ...options, port: 1 }))).toMatchObject({ code: "CONNECTION_LOST" });
-    expect(await failure(openBinlogStream({ ...options, password: "wrong" }))).toMatchObject({ code: "STATEMENT_REFUSED", errno: 1045 });
+    expect(await failure(openBinlogStream({ ...options, password: "wrong" }))).toMatchObject({ code: "SERVER_UNAVAILABLE", errno: 1045 });
     await client.query("CREATE USER IF NOT EXISTS plain IDENTIFIED BY 'pw'");
     const refused = await failure(openBinlogStream({ ...options, user: "plain", password: "pw" }));
     expect(refused).toMatchObject({ code: "STATEMENT_REFUSED" });

@@ -3,6 +3,7 @@ import type { Connection, ResultSetHeader, RowDataPacket } from "mysql2/promise"
 import { describe, expect, it } from "vitest";
 import { readTableDefinition } from "../../src/shared/columns/read-table.js";
 import { selectList } from "../../src/shared/columns/select-list.js";
+import { textRow } from "../../src/shared/columns/text-row.js";
 import { qualified, sql, utf8Sql, type ByteSql } from "../../src/shared/mysql/bytes.js";
 import type { Session } from "../../src/shared/mysql/session.js";
 import { testContext, type TestContext } from "../support/context.js";
@@ -108,6 +109,13 @@ class ByteSession {
     const utf8 = (text: string | null) => (text === null ? null : Buffer.from(text, "latin1").toString("utf8"));
     const reader = {
       run: (statement: ByteSql) => this.run(statement),
+      readRows: async (statement: ByteSql, onRow: (buffer: Buffer, start: number, end: number) => unknown) => {
+        for (const row of await this.values(statement)) {
+          const text = textRow(row.map((cell) => (cell === null ? null : Buffer.from(cell, "latin1"))));
+          onRow(text, 0, text.length);
+        }
+        return true;
+      },
       rows: async (statement: ByteSql) => {
         const [rows, fields] = await this.connection.query<RowDataPacket[][]>({ sql: statement, rowsAsArray: true, typeCast: (field) => (field.buffer() as Buffer | null)?.toString("latin1") ?? null });
         return rows.map((row) => Object.fromEntries(fields.map(({ name }, i) => [name, utf8(row[i] as unknown as string | null)])));

@@ -96,6 +96,11 @@ export class BacklogChain {
     return raw === null ? null : (JSON.parse(raw) as Tip);
   }
 
+  /** Whether the chain ends there: it is void when the applier, or Redis, has thrown it away. */
+  async endsAt(tip: Tip): Promise<boolean> {
+    return (await this.redis.get(this.key("tip"))) === tipText(tip);
+  }
+
   /** Empties the chain and begins a new one at the fence. */
   async reset(at: Omit<Tip, "chain">): Promise<Tip> {
     const tip = { ...at, chain: randomBytes(8).toString("hex") };

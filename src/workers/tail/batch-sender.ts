@@ -68,6 +68,17 @@ export class BatchSender {
     if (this.failure !== null) throw this.failure;
   }
 
+  /**
+   * On a quiet source no batch would tell that what was sent is void.
+   * @throws DroverError FENCE_MOVED when the chain is not this tail's any more
+   */
+  async requireOurs(): Promise<void> {
+    const { tip } = this;
+    if (this.sending !== null || (await this.options.chain.endsAt(tip))) return;
+    // What is being sent since the look says so itself.
+    if (this.sending === null && this.tip === tip) throw new DroverError("FENCE_MOVED", "another tail has taken over, or what was sent is void");
+  }
+
   /** Looks how far the applier came; lets the reader go on when there is room. */
   async refresh(): Promise<void> {
     const { batches, bytes } = await this.options.chain.size();

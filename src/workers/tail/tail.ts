@@ -285,7 +285,10 @@ class Tail implements BinlogHandler {
       this.ending = "not-due";
     } else if (fence.epoch !== this.epoch) {
       throw new DroverError("FENCE_MOVED", `the migration ${this.ref.migration} began a new epoch`);
-    } else await this.forgetOldError(migration, now, signal);
+    } else {
+      await this.sender.requireOurs();
+      await this.forgetOldError(migration, now, signal);
+    }
   }
 
   /**
