@@ -25,7 +25,7 @@ describe.runIf(mountable)("a target whose disk is full for a while (needs the ri
     const redis = await servers.redis();
     const scene = await FaultScene.open({ source: source.url, target: target.url, redis: redis.url }, numbered("t", 12_000, 1_000));
     try {
-      await scene.worker({ at: async (point) => void (point === "chunk:before-read" && (await sleep(60))) });
+      await scene.worker({ at: async (point) => void (point === "chunk:before-read" && (await sleep(300))) });
       await scene.start({ chunkRows: 200 });
       await until(async () => (await scene.chunksDone()) >= 5, "some chunks");
       await disk.fill();

@@ -15,10 +15,14 @@ export function familyOf(definition: Pick<TableDefinition, "family">): Family {
   return definition.family ?? "mysql";
 }
 
-/** A column, index or constraint; null when it is to be left out. */
-export function translateItem(item: string, from: Family, to: Family): string | null {
+/**
+ * A column, index or constraint; null when it is to be left out.
+ * @param of the table, for the error's text
+ * @throws DroverError UNDECODABLE for an expression that MariaDB would change without a word
+ */
+export function translateItem(item: string, of: Pick<TableDefinition, "schema" | "table">, from: Family, to: Family): string | null {
   if (from === to) return item;
-  return to === "mariadb" ? itemForMariaDb(item) : itemForMysql(item);
+  return to === "mariadb" ? itemForMariaDb(item, of) : itemForMysql(item);
 }
 
 /** The table's options. */
@@ -30,11 +34,10 @@ export function translateTail(tail: string, from: Family, to: Family): string {
 /** MariaDB's options about how a table lies on disk; and strings, in which the same words may stand. */
 const STORAGE_OPTION_OR_STRING = / `?(?:PAGE_COMPRESSED|PAGE_COMPRESSION_LEVEL|ENCRYPTED|ENCRYPTION_KEY_ID|PAGE_CHECKSUM|TRANSACTIONAL)`?=(?:\w+|'\w*')|'(?:[^'\\]|\\.|'')*'/gis;
 
-/** @throws DroverError UNDECODABLE for an expression that MariaDB would change without a word */
-function itemForMariaDb(item: string): string | null {
+function itemForMariaDb(item: string, { schema, table }: Pick<TableDefinition, "schema" | "table">): string | null {
   if (isNotEnforced(item)) return null;
   const fragile = fragileLiteral(item);
-  if (fragile !== null) throw new DroverError("UNDECODABLE", `the expression of ${quotedName(item) ?? "a constraint"} has a literal of the character set ${fragile}, which MariaDB does not keep as it is`, { cure: LITERAL_CURE });
+  if (fragile !== null) throw new DroverError("UNDECODABLE", `the expression of ${quotedName(item) ?? "a constraint"} of ${schema}.${table} has a literal of the character set ${fragile}, which MariaDB does not keep as it is`, { cure: LITERAL_CURE });
   const plain = withoutIntroducers(item);
   if (!item.startsWith("`")) return replaceUnquoted(plain, /\/\*!80000 INVISIBLE \*\//g, "IGNORED");
   return replaceUnquoted(replaceUnquoted(plain, /\/\*!80023 INVISIBLE \*\//g, "INVISIBLE"), /(?<=^ +)geomcollection\b/g, "geometrycollection");

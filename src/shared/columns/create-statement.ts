@@ -41,7 +41,7 @@ export function createStatement(definition: TableDefinition, options: CreateOpti
   const kept: string[] = [];
   const deferred: string[] = [];
   for (const original of items) {
-    const item = translateItem(original, from, to);
+    const item = translateItem(original, definition, from, to);
     if (item === null) continue;
     if (needed !== null && item.startsWith("KEY ") && isBtree(definition, item) && !needed.has(quotedName(item) ?? "")) deferred.push(`ADD ${item}`);
     else kept.push(item.startsWith("`") ? withCollation(definition, item) : item);

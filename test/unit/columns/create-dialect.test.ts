@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { obstacles, translateItem, translateTail, writtenAs } from "../../../src/shared/columns/create-dialect.js";
 import type { TableDefinition } from "../../../src/shared/columns/table-definition.js";
 
+const OF = { schema: "shop", table: "t" };
+
 describe("an item in the other family's words", () => {
   it.each([
     ["`a b` geomcollection DEFAULT NULL", "`a b` geometrycollection DEFAULT NULL"],
@@ -10,7 +12,7 @@ describe("an item in the other family's words", () => {
     ["KEY `k` (`c`) /*!80000 INVISIBLE */", "KEY `k` (`c`) IGNORED"],
     ["CONSTRAINT `c` CHECK ((`a` > 1)) /*!80016 NOT ENFORCED */", null],
     ["`v` varchar(9) GENERATED ALWAYS AS (concat(`_utf8mb4`,_utf8mb4'a\\\\b\\'_utf8mb4',_latin1'plain')) STORED", "`v` varchar(9) GENERATED ALWAYS AS (concat(`_utf8mb4`,'a\\\\b\\'_utf8mb4',_latin1'plain')) STORED"],
-  ])("for MariaDB: %s", (item, expected) => expect(translateItem(item, "mysql", "mariadb")).toBe(expected));
+  ])("for MariaDB: %s", (item, expected) => expect(translateItem(item, OF, "mysql", "mariadb")).toBe(expected));
 
   it.each([
     ["`u` varchar(40) DEFAULT uuid()", "`u` varchar(40) DEFAULT (uuid())"],
@@ -22,13 +24,13 @@ describe("an item in the other family's words", () => {
     ["`c` varchar(9) COMMENT ' DEFAULT uuid()'", "`c` varchar(9) COMMENT ' DEFAULT uuid()'"],
     ["`g` geometry REF_SYSTEM_ID=4326 DEFAULT NULL", "`g` geometry DEFAULT NULL"],
     ["KEY `k` (`c`) IGNORED", "KEY `k` (`c`) INVISIBLE"],
-  ])("for MySQL: %s", (item, expected) => expect(translateItem(item, "mariadb", "mysql")).toBe(expected));
+  ])("for MySQL: %s", (item, expected) => expect(translateItem(item, OF, "mariadb", "mysql")).toBe(expected));
 
   it.each(["_latin1 X'E9'", "_latin1'it\\'s'", "_utf8mb4 0xF09F9880", "_gbk'\u4e2d'"])("a literal that MariaDB would change is refused: %s", (literal) =>
-    expect(() => translateItem(`CONSTRAINT \`c\` CHECK ((\`a\` <> ${literal}))`, "mysql", "mariadb")).toThrow(/expression of c has a literal of the character set/));
+    expect(() => translateItem(`CONSTRAINT \`c\` CHECK ((\`a\` <> ${literal}))`, OF, "mysql", "mariadb")).toThrow(/expression of c of shop.t has a literal of the character set/));
 
   it("stays as it is within one family", () => {
-    expect(translateItem("KEY `k` (`c`) /*!80000 INVISIBLE */", "mysql", "mysql")).toBe("KEY `k` (`c`) /*!80000 INVISIBLE */");
+    expect(translateItem("KEY `k` (`c`) /*!80000 INVISIBLE */", OF, "mysql", "mysql")).toBe("KEY `k` (`c`) /*!80000 INVISIBLE */");
     expect(translateTail(" ENGINE=InnoDB `PAGE_COMPRESSED`=1", "mariadb", "mariadb")).toBe(" ENGINE=InnoDB `PAGE_COMPRESSED`=1");
   });
 
