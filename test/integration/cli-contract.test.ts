@@ -65,6 +65,8 @@ test("the life of a migration", { timeout: 300_000 }, async () => {
 
   // A spec from the live source: what cannot be moved is commented out, with the reason.
   const file = join(folder, "life.yaml");
+  // A second try finds the first one's, which `init` does not overwrite.
+  rmSync(file, { force: true });
   const init = ["init", "--source", "SRC", "--schema", ctx.schema, "--id", "life"];
   expect((await json<{ tables: unknown[] }>("init", init)).document).toMatchObject({ spec: { id: "life", tables: [{ schema: ctx.schema, include: ["orders"] }] }, tables: [{ table: "log", key: null }, { table: "orders", key: { index: "PRIMARY", columns: ["id"] } }] });
   expect(await run([...init, "--output", file])).toMatchObject({ exitCode: 0, stdout: `${file}\n`, stderr: expect.stringContaining("1 table of 2 needs") });
