@@ -286,7 +286,8 @@ class Tail implements BinlogHandler {
     } else if (fence.epoch !== this.epoch) {
       throw new DroverError("FENCE_MOVED", `the migration ${this.ref.migration} began a new epoch`);
     } else {
-      await this.sender.requireOurs();
+      // While tables are copied nothing waits for the chain, and one that starts over voids it anyway.
+      if (migration.phase !== "copying") await this.sender.requireOurs();
       await this.forgetOldError(migration, now, signal);
     }
   }
