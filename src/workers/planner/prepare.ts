@@ -45,10 +45,12 @@ export async function prepareMigration(context: EngineContext, ref: MigrationRef
 async function recordTables(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<MigrationTable[]> {
   const { connections, state } = context;
   const { spec } = migration;
-  // P0 comes before every definition and every chunk read: what happens after it is followed (I2).
-  const start = spec.startPosition ?? (await connections.use(spec.source, "source", signal, executedPosition));
-  if (spec.mode !== "copy") await requireNoPreparedTransactions(context, spec.source, signal);
-  const selected = await connections.use(spec.source, "source", signal, (source) => resolveTables(source, spec));
+  const { start, selected } = await connections.use(spec.source, "source", signal, async (source) => {
+    // P0 comes before every definition and every chunk read: what happens after it is followed (I2).
+    const position = spec.startPosition ?? (await executedPosition(source));
+    if (spec.mode !== "copy") await requireNoPreparedTransactions(context, spec.source, signal);
+    return { start: position, selected: await resolveTables(source, spec) };
+  });
   if (selected.problems.length > 0)
     throw new DroverError("PREFLIGHT_FAILED", selected.problems.map((p) => p.message).join("; "), { problems: selected.problems });
   await requireTargetPlace(context, spec, selected.tables, [], signal);
@@ -68,16 +70,15 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
       rowsEstimated: definition.rowsEstimated,
     };
   });
-  return await connections.transaction(ref.target, "target", signal, async (session) => {
+  await connections.transaction(ref.target, "target", signal, async (session) => {
     await state.fence.create(session, ref.migration, start);
     // Whoever locks the fence first records the tables; a second preparer finds them there.
     await state.fence.require(session, ref.migration, "update");
-    const known = await state.tables.list(session, ref.migration);
-    if (known.length > 0) return known;
+    if ((await state.tables.list(session, ref.migration)).length > 0) return;
     await state.claims.claim(session, ref.migration, tables.map((table) => table.target));
     for (const table of tables) await state.tables.put(session, ref.migration, table);
-    return await state.tables.list(session, ref.migration);
   });
+  return await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
 }
 
 /** Every item once, by several sessions of a server. The first error ends all of them. */
@@ -131,15 +132,15 @@ async function createTargets(context: EngineContext, ref: MigrationRef, { spec }
       const schema = JSON.stringify([table.source.schema, table.target.schema]);
       if (!schemas.has(schema)) await connections.use(spec.source, "source", signal, (source) => ensureTargetSchema(source, session, table.source.schema, table.target.schema));
       schemas.add(schema);
-      created.push(await createTarget(context, ref, spec, session, table));
+      created.push(await createTarget(context, ref, spec, session, table, signal));
     }
     // All at once, for a commit costs as much as a small table. What is not recorded is empty yet, and is found so or created anew.
-    await recordCreated(context, ref, session, created);
+    await recordCreated(context, ref, created, signal);
   });
 }
 
 /** @returns the table as it is to be recorded */
-async function createTarget(context: EngineContext, ref: MigrationRef, spec: MigrationSpec, session: Session, table: MigrationTable): Promise<MigrationTable> {
+async function createTarget(context: EngineContext, ref: MigrationRef, spec: MigrationSpec, session: Session, table: MigrationTable, signal: AbortSignal): Promise<MigrationTable> {
   const present = await readTableDefinition(session, table.target.schema, table.target.table);
   if (spec.mode === "follow") {
     // The target's table is as of the start position, its shape too; the source's may have been altered since.
@@ -148,20 +149,18 @@ async function createTarget(context: EngineContext, ref: MigrationRef, spec: Mig
     return { ...table, definition: { ...present, ...table.source }, phase: "copied", planned: true };
   }
   if (spec.options.existingTarget !== "replace") requireSameShape(table, present);
-  const prepared = await prepareTarget(session, table, present, spec.options.existingTarget, (deferredIndexes) => recordCreated(context, ref, session, [{ ...table, deferredIndexes }]));
+  const prepared = await prepareTarget(session, table, present, spec.options.existingTarget, (deferredIndexes) => recordCreated(context, ref, [{ ...table, deferredIndexes }], signal));
   return { ...table, ...prepared, phase: "planning" };
 }
 
-/**
- * Under the fence's lock: a migration that was removed meanwhile must not come back by a row of its tables. On the session that
- * holds the DDL lock: it has no transaction open, and a session more would have to be opened for each planning.
- */
-async function recordCreated({ state }: EngineContext, ref: MigrationRef, session: Session, tables: readonly MigrationTable[]): Promise<void> {
+/** Under the fence's lock: a migration that was removed meanwhile must not come back by a row of its tables. */
+async function recordCreated(context: EngineContext, ref: MigrationRef, tables: readonly MigrationTable[], signal: AbortSignal): Promise<void> {
+  const { connections, state } = context;
   if (tables.length === 0) return;
-  await session.run("BEGIN" as ByteSql);
-  await state.fence.require(session, ref.migration, "update");
-  for (const table of tables) await state.tables.put(session, ref.migration, table);
-  await session.run("COMMIT" as ByteSql);
+  await connections.transaction(ref.target, "target", signal, async (session) => {
+    await state.fence.require(session, ref.migration, "update");
+    for (const table of tables) await state.tables.put(session, ref.migration, table);
+  });
 }
 
 /** The preflight has looked, if there was one: a bare job on the queue `control` comes without. */
