@@ -85,6 +85,19 @@ export function quotedName(item: string): string | null {
   return item.slice(start + 1, skipQuoted(item, start) - 1).replaceAll("``", "`");
 }
 
+/** The tables that its foreign keys lead to; the schema is null where the text leaves it out. */
+export function referencedTables(text: string): { schema: string | null; table: string }[] {
+  return parseShowCreate(text).items.flatMap((item) => {
+    const blank = blankQuoted(item);
+    const found = / REFERENCES (?=\s)/.exec(blank);
+    if (!item.startsWith("CONSTRAINT `") || !/ FOREIGN KEY \(/.test(blank) || found === null) return [];
+    const first = found.index + found[0].length;
+    const behind = skipQuoted(item, first);
+    const name = quotedName(item.slice(first, behind)) ?? "";
+    return [item[behind] === "." ? { schema: name, table: quotedName(item.slice(behind + 1)) ?? "" } : { schema: null, table: name }];
+  });
+}
+
 /** The text with the content of every quoted string and name replaced by spaces: for looking for keywords at their offsets. */
 export function blankQuoted(text: string): string {
   let blank = "";

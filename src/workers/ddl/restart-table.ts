@@ -22,8 +22,8 @@ import type { EngineContext, MigrationRef } from "../context.js";
 import { endOldBuilds } from "../planner/build-indexes.js";
 import { ensureTargetSchema, recreateTarget, SMALL_TABLE_ROWS } from "../planner/target-table.js";
 import { requireTransactions } from "./require-transactions.js";
-import { constraintOwner } from "./constraint-owner.js";
 import { keepBuildersOut, withDdlLock } from "../target/ddl-lock.js";
+import { tableInTheWay } from "../planner/in-the-way.js";
 import { presentTable } from "../planner/present-table.js";
 import { requireTargetPlace } from "../planner/target-place.js";
 
@@ -96,16 +96,16 @@ async function createPending(context: EngineContext, ref: MigrationRef, number: 
       const fresh: MigrationTable = { ...table, ...source, rowsEstimated: source.definition.rowsEstimated };
       await hooks.at("table:before-create", { migration: ref.migration, table: number });
       const created = await createTarget(context, ref, session, migration, fresh).catch(async (error: unknown) => {
-        const owner = await constraintOwner(session, error, fresh.definition, fresh.target, tables.filter((t) => t.number !== number));
-        if (owner === null) throw error;
-        return { owner };
+        const other = await tableInTheWay(context, session, migration.spec.source, error, fresh, tables, signal);
+        if (other === null) throw error;
+        return { inTheWay: other };
       });
-      if ("owner" in created) {
-        // The source has given the name to this table since: the other one was altered too, and its turn to be created anew comes.
-        if (!(await startOver(context, ref, created.owner, signal))) continue;
-        await endOldBuilds(context, ref, created.owner, signal);
-        await keepBuildersOut(context, ref, created.owner.number, session);
-        await session.run(sql`DROP TABLE IF EXISTS ${qualified(created.owner.target.schema, created.owner.target.table)}`);
+      if ("inTheWay" in created) {
+        const { inTheWay } = created;
+        if (!(await startOver(context, ref, inTheWay, signal))) continue;
+        await endOldBuilds(context, ref, inTheWay, signal);
+        await keepBuildersOut(context, ref, inTheWay.number, session);
+        await session.run(sql`DROP TABLE IF EXISTS ${qualified(inTheWay.target.schema, inTheWay.target.table)}`);
         continue;
       }
       await hooks.at("table:after-create", { migration: ref.migration, table: number });

@@ -18,6 +18,7 @@ import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { withPulse } from "../progress-pulse.js";
 import { withDdlLock } from "../target/ddl-lock.js";
+import { isBehind, tableInTheWay } from "./in-the-way.js";
 import { isGone } from "./present-table.js";
 import { readSourceTable } from "./source-table.js";
 import { requireTargetPlace } from "./target-place.js";
@@ -132,11 +133,24 @@ async function createTargets(context: EngineContext, ref: MigrationRef, { spec }
       const schema = JSON.stringify([table.source.schema, table.target.schema]);
       if (!schemas.has(schema)) await connections.use(spec.source, "source", signal, (source) => ensureTargetSchema(source, session, table.source.schema, table.target.schema));
       schemas.add(schema);
-      created.push(await createTarget(context, ref, spec, session, table, signal));
+      const made = await createTarget(context, ref, spec, session, table, signal).catch(async (error: unknown) => {
+        if (spec.mode === "follow" || !(await isOutdated(context, spec, session, error, table, await state.tables.list(session, ref.migration), signal))) throw error;
+        return null;
+      });
+      if (made !== null) created.push(made);
     }
     // All at once, for a commit costs as much as a small table. What is not recorded is empty yet, and is found so or created anew.
     await recordCreated(context, ref, created, signal);
   });
+}
+
+/**
+ * Whether a table was refused because the source has altered it, or one that stands in its way, since the definitions were read. It stays `pending`,
+ * and is created from the source's definition of then when the copy begins, as a table that starts over.
+ */
+async function isOutdated(context: EngineContext, spec: MigrationSpec, session: Session, error: unknown, table: MigrationTable, all: readonly MigrationTable[], signal: AbortSignal): Promise<boolean> {
+  if (!(error instanceof DroverError) || error.code !== "STATEMENT_REFUSED") return false;
+  return (await isBehind(context, spec.source, table, signal)) || (await tableInTheWay(context, session, spec.source, error, table, all, signal)) !== null;
 }
 
 /** @returns the table as it is to be recorded */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { addIndexStatements, createStatement } from "../../../src/shared/columns/create-statement.js";
-import { blankQuoted, parseShowCreate, quotedName, shapeOf, shownCounter } from "../../../src/shared/columns/show-create.js";
+import { blankQuoted, parseShowCreate, quotedName, referencedTables, shapeOf, shownCounter } from "../../../src/shared/columns/show-create.js";
 import { column, index, table } from "./definitions.js";
 
 describe("the AUTO_INCREMENT counter", () => {
@@ -20,6 +20,11 @@ describe("the AUTO_INCREMENT counter", () => {
     expect(shapeOf(shown("c", "", ` COMMENT='${quoted}'`))).not.toBe(shapeOf(shown("c", "", " COMMENT='starts at AUTO_INCREMENT=2'")));
     expect(shownCounter(shown(quoted, ""))).toBeNull();
   });
+});
+
+it("knows the tables that foreign keys lead to, and no other text that looks like one", () => {
+  const text = "CREATE TABLE `t` (\n  `a` int COMMENT ' REFERENCES `no`',\n  CONSTRAINT `f ``1` FOREIGN KEY (`a`) REFERENCES `p``1` (`a`) ON DELETE CASCADE,\n  CONSTRAINT `g` FOREIGN KEY (`a`) REFERENCES `s.1`.`p 2` (`a`),\n  CONSTRAINT `h` CHECK (`a` <> ' REFERENCES `x`')\n) ENGINE=InnoDB";
+  expect(referencedTables(text)).toEqual([{ schema: null, table: "p`1" }, { schema: "s.1", table: "p 2" }]);
 });
 
 describe("parseShowCreate", () => {
