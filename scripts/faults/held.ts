@@ -24,13 +24,13 @@ const OF_ONE_WORKER: ReadonlySet<FaultName> = new Set(["kill9", "sigstop", "sigt
 const PATIENCE = 5_000;
 
 /** Waits a little for somebody to work; any worker is the victim when nobody does. */
-export async function lookWhoWorks(fault: FaultName, phase: PhaseName, rig: Rig): Promise<Held> {
+export async function lookWhoWorks(fault: FaultName, phase: PhaseName, seed: number, rig: Rig): Promise<Held> {
   const redis = openRedis(rig.redis.url);
   redis.on("error", () => undefined);
   const queues = openQueues(redis, rig.prefix);
   try {
     for (const deadline = Date.now() + PATIENCE; ; await sleep(5)) {
-      const active = await queues[queueOf(fault, phase)].getJobs(["active"], 0, 99);
+      const active = await queues[queueOf(fault, phase, seed)].getJobs(["active"], 0, 99);
       const owned = active.flatMap((job) => ownedBy(rig, job));
       const mine = owned.filter((each) => each.worker === owned[0]?.worker);
       const [first] = mine;
@@ -48,11 +48,12 @@ export async function lookWhoWorks(fault: FaultName, phase: PhaseName, rig: Rig)
   }
 }
 
-/** In the follow the source is read by the tail, the target written by the apply. */
-function queueOf(fault: FaultName, phase: PhaseName): "copy" | "diff" | "tail" | "apply" {
+/** In the follow the source is read by the tail, the target written by the apply: what may strike either strikes them in turn, by the seed. */
+function queueOf(fault: FaultName, phase: PhaseName, seed: number): "copy" | "diff" | "tail" | "apply" {
   if (phase === "diff") return "diff";
   if (phase === "planning" || phase === "copying") return "copy";
-  return fault === "cut-target" ? "apply" : "tail";
+  if (fault === "cut-source") return "tail";
+  return fault === "cut-target" || seed % 2 === 0 ? "apply" : "tail";
 }
 
 /** A worker's name holds its process id. */

@@ -1,5 +1,6 @@
 /** The phases in which a fault strikes: how to get there, and how to tell that work goes on again. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { countsOf } from "../diff-proof/counts.js";
 import type { Held } from "./held.js";
 import type { Rig } from "./rig.js";
 import type { Random } from "./random.js";
@@ -41,6 +42,15 @@ export async function recovered(phase: PhaseName, rig: Rig, chunks: Held["chunks
   await sleep(500);
   const position = await rig.sourcePosition();
   await until(async () => await applied(rig, position), 120_000, "what was committed around the fault to be applied");
+}
+
+/** What the interrupted diff says in its end, where both sides were equal all the time; nothing when that is what it says. */
+export async function wrongVerdict(rig: Rig): Promise<string[]> {
+  await until(async () => (await rig.client.listDiffs(MIGRATION)).every((diff) => diff.state !== "pending" && diff.state !== "running"), 120_000, "the diff to end");
+  return (await rig.client.listDiffs(MIGRATION)).filter((diff) => diff.state !== "completed" || diff.hasMismatch).map((diff) => {
+    const { mismatched, missing, extra } = countsOf(diff);
+    return `the diff ended ${diff.state} with ${mismatched} mismatched, ${missing} missing and ${extra} extra rows${diff.lastError === null ? "" : `: ${diff.lastError.message}`}`;
+  });
 }
 
 export async function applied(rig: Rig, position: string): Promise<boolean> {

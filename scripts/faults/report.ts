@@ -4,7 +4,11 @@ import type { PeerReport } from "./peers.js";
 import type { RunReport } from "./run.js";
 import { p99 } from "./watch.js";
 
-const HEAD = ["fault", "phase", "runs", "equal", "DDL wait max", "p99", "p99, idle table", "our oldest transaction", "recovery", "redone rows, at most"];
+/** What is promised, whatever strikes: milliseconds, and seconds until work goes on after a worker was lost. */
+const PROMISED = { ddlWaitMs: 5_000, ddlWaitMsP99: 250, transactionMs: 10_000, recoverSeconds: 30 };
+const WORKER_LOST = ["kill9", "sigstop", "cut-source", "cut-target", "cut-redis"];
+
+const HEAD = ["fault", "phase", "runs", "equal", "DDL wait max", "p99", "p99, idle table", "our oldest transaction", "our oldest lock", "recovery", "redone rows, at most"];
 const BEGIN = "<!-- figures: made by npm run faults -- --markdown -->";
 const END = "<!-- end of figures -->";
 
@@ -25,7 +29,24 @@ function cells(runs: readonly RunReport[]): string[] {
   return [
     String(runs.length), runs.every((run) => run.equal) ? "yes" : "NO",
     `${worst((r) => r.ddlWaitMsMax)} ms`, `${pooled((r) => r.ddlWaitMs)} ms`, `${pooled((r) => r.idleDdlMs)} ms`, `${(worst((r) => r.ourOldestTrxMsMax) / 1000).toFixed(1)} s`,
+    `${(worst((r) => r.ourOldestLockMsMax ?? 0) / 1000).toFixed(1)} s`,
     recovered ? `${worst((r) => r.recoverSeconds ?? 0).toFixed(1)} s` : "none", String(worst((r) => r.redoneRows)),
+  ];
+}
+
+/** Which of the promises the runs broke; nothing when all were kept. */
+export function brokenPromises(reports: readonly RunReport[]): string[] {
+  const unequal = reports.filter((report) => !report.equal || report.error !== undefined).length;
+  const wait = Math.max(0, ...reports.map((report) => report.ddlWaitMsMax));
+  const pooled = p99(reports.flatMap((report) => report.ddlWaitMs));
+  const oldest = Math.max(0, ...reports.map((report) => Math.max(report.ourOldestTrxMsMax, report.ourOldestLockMsMax ?? 0)));
+  const recovery = Math.max(0, ...reports.filter((report) => WORKER_LOST.includes(report.fault)).map((report) => report.recoverSeconds ?? Infinity));
+  return [
+    ...(unequal === 0 ? [] : [`${unequal} of ${reports.length} runs did not end equal and without an error`]),
+    ...(wait < PROMISED.ddlWaitMs ? [] : [`DDL waited ${wait} ms`]),
+    ...(pooled < PROMISED.ddlWaitMsP99 ? [] : [`the p99 of the waits of DDL is ${pooled} ms`]),
+    ...(oldest < PROMISED.transactionMs ? [] : [`a transaction or a lock of ours was ${oldest} ms old`]),
+    ...(recovery < PROMISED.recoverSeconds ? [] : [`work went on only after ${recovery} s`]),
   ];
 }
 

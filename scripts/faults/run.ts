@@ -3,7 +3,7 @@ import { Application, TABLES } from "./application.js";
 import { compareSchemas } from "./compare.js";
 import { strike, type FaultName } from "./faults.js";
 import { lookWhoWorks } from "./held.js";
-import { MIGRATION, applied, reach, recovered, until, type PhaseName } from "./phases.js";
+import { MIGRATION, applied, reach, recovered, until, wrongVerdict, type PhaseName } from "./phases.js";
 import { Random } from "./random.js";
 import { Rig, type RigServers } from "./rig.js";
 import { Watch, type WatchReport } from "./watch.js";
@@ -48,7 +48,7 @@ export async function runFault(options: RunOptions): Promise<RunReport> {
   try {
     await rig.client.startMigration({ id: MIGRATION, source: "SRC", target: "DST", tables: [{ schema: rig.schema }], options: { chunkRows: CHUNK_ROWS } });
     await reach(options.phase, rig, random);
-    const { victim, chunks } = await lookWhoWorks(options.fault, options.phase, rig);
+    const { victim, chunks } = await lookWhoWorks(options.fault, options.phase, options.seed, rig);
     const from = await strike(options.fault, rig, victim);
     await recovered(options.phase, rig, chunks);
     facts.redoneRows = options.phase === "copying" ? chunks.length * CHUNK_ROWS : 0;
@@ -58,8 +58,9 @@ export async function runFault(options: RunOptions): Promise<RunReport> {
     const position = await rig.sourcePosition();
     await until(() => applied(rig, position), 120_000, "everything to be applied");
     const differences = await compareSchemas(rig.source.url, rig.target.url, rig.schema);
+    const verdict = options.phase === "diff" ? await wrongVerdict(rig) : [];
     facts.equal = differences.length === 0;
-    if (differences.length > 0) error = differences.join("; ");
+    if (differences.length + verdict.length > 0) error = [...differences, ...verdict].join("; ");
   } catch (thrown) {
     error = thrown instanceof Error ? thrown.message : String(thrown);
   }

@@ -18,6 +18,8 @@ export interface WatchReport {
   ddlWaitMsMax: number;
   ddlWaitMsP99: number;
   ourOldestTrxMsMax: number;
+  /** How long a metadata lock of ours on a table of the source was seen, from the first sample to the last (milliseconds). */
+  ourOldestLockMsMax: number;
   /** Each probe's, so that runs can be taken together. */
   ddlWaitMs: number[];
   /** Those of the same statement on a table that nobody uses. */
@@ -40,12 +42,15 @@ export class Watch {
   private readonly waits: number[] = [];
   private readonly idle: number[] = [];
   private oldest = 0;
+  private oldestLock = 0;
+  /** When each metadata lock of ours that is held was seen first. */
+  private locks = new Map<string, number>();
   private running = true;
   private readonly loops: Promise<void>[];
 
   constructor(private readonly options: WatchOptions) {
     const idle = { schema: `${options.schema}_idle`, table: "idle" };
-    this.loops = [this.probeCopied(), this.probeIdle(idle), this.sample(options.sourceUrl), this.sample(options.targetUrl)];
+    this.loops = [this.probeCopied(), this.probeIdle(idle), this.sample(options.sourceUrl), this.sample(options.targetUrl), this.sampleLocks()];
   }
 
   async stop(): Promise<WatchReport> {
@@ -55,6 +60,7 @@ export class Watch {
       ddlWaitMsMax: Math.max(0, ...this.waits),
       ddlWaitMsP99: p99(this.waits),
       ourOldestTrxMsMax: Math.round(this.oldest),
+      ourOldestLockMsMax: Math.round(this.oldestLock),
       ddlWaitMs: this.waits,
       idleDdlMs: this.idle,
     };
@@ -89,6 +95,26 @@ export class Watch {
         [this.options.user],
       );
       for (const row of rows) this.oldest = Math.max(this.oldest, Number(row["age"]));
+    });
+  }
+
+  /** A lock is known by its thread and the event that took it; the server does not say since when it is held. */
+  private sampleLocks(): Promise<void> {
+    return this.loop(this.options.sourceUrl, SAMPLE_PAUSE, async (connection) => {
+      const [rows] = await connection.query<RowDataPacket[]>(
+        `SELECT l.OWNER_THREAD_ID AS thread, l.OWNER_EVENT_ID AS event, l.OBJECT_NAME AS name FROM performance_schema.metadata_locks AS l
+         JOIN performance_schema.threads AS t ON t.THREAD_ID=l.OWNER_THREAD_ID WHERE l.OBJECT_TYPE='TABLE' AND l.LOCK_STATUS='GRANTED' AND l.OBJECT_SCHEMA=? AND t.PROCESSLIST_USER=?`,
+        [this.options.schema, this.options.user],
+      );
+      const now = performance.now();
+      const held = new Map<string, number>();
+      for (const row of rows) {
+        const key = `${row["thread"]} ${row["event"]} ${row["name"]}`;
+        const since = this.locks.get(key) ?? now;
+        held.set(key, since);
+        this.oldestLock = Math.max(this.oldestLock, now - since);
+      }
+      this.locks = held;
     });
   }
 

@@ -39,6 +39,7 @@ test.each(CASES)("%s in %s: %s costs no row and holds no lock", async (fault, ph
   expect(report.error).toBeUndefined();
   expect(report.equal).toBe(true);
   expect(report.ddlWaitMsMax).toBeLessThan(5_000);
-  expect(report.ourOldestTrxMsMax).toBeLessThan(11_000);
+  expect(report.ourOldestTrxMsMax).toBeLessThan(10_000);
+  expect(report.ourOldestLockMsMax).toBeLessThan(10_000);
   expect(report.recoverSeconds).toBeLessThan(30);
 });
