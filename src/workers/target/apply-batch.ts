@@ -6,9 +6,7 @@
 import type { BatchTable } from "../../shared/backlog/batch.js";
 import { BINARY_NAMES, FILTER_NAMES } from "../../shared/keys/chunk-select.js";
 import { deleteStatements } from "../../shared/keys/delete-statements.js";
-import { keyIn } from "../../shared/keys/key-predicate.js";
 import { keyOf } from "../../shared/keys/key-of.js";
-import { qualified, sql, utf8Sql } from "../../shared/mysql/bytes.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import { statementBytes } from "./checked-write.js";
@@ -16,8 +14,6 @@ import { RowBuffer } from "./row-buffer.js";
 
 /** From this many rows on, LOAD DATA is cheaper than the text of a REPLACE. */
 const LOAD_ROWS = 100;
-/** Keys in one statement of the filter. */
-const FILTER_KEYS = 500;
 
 export async function applyToTable(session: Session, table: MigrationTable, rows: BatchTable): Promise<void> {
   const { definition, target } = table;
@@ -32,11 +28,9 @@ export async function applyToTable(session: Session, table: MigrationTable, rows
 /** A filter is evaluated by MySQL only: the rows were written, and those that it does not keep go again, in the same transaction. */
 async function removeFiltered(session: Session, table: MigrationTable, where: string, puts: readonly Buffer[]): Promise<void> {
   if (puts.length === 0) return;
-  const keyOfRow = keyOf(table.definition);
+  const { definition, target } = table;
+  const keyOfRow = keyOf(definition);
   await session.run(FILTER_NAMES);
-  for (let i = 0; i < puts.length; i += FILTER_KEYS) {
-    const keys = puts.slice(i, i + FILTER_KEYS).map((row) => keyOfRow(row));
-    await session.run(sql`DELETE FROM ${qualified(table.target.schema, table.target.table)} WHERE ${keyIn(table.definition, keys)} AND (\n${utf8Sql(where)}\n) IS NOT TRUE`);
-  }
+  for (const statement of deleteStatements(definition, target, puts.map((row) => keyOfRow(row)), { maxBytes: statementBytes(session), unless: where })) await session.run(statement);
   await session.run(BINARY_NAMES);
 }

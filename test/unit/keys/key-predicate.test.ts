@@ -72,12 +72,15 @@ describe("statements", () => {
     const enums = table([column("a", "int"), column("e", "enum('x')")], ["a", "e"]);
     expect([...deleteStatements(enums, target, [key("1", "0"), key("2", "1")], { maxBytes: 1000 })]).toEqual(["DELETE FROM `t`.`o` WHERE ((`a`=1 AND `e` IN (0,0)) OR (`a`=2 AND `e` IN (1,1)))"]);
     expect([...deleteStatements(one, target, [], { maxBytes: 1000 })]).toEqual([]);
+    expect([...deleteStatements(one, target, [key("1")], { maxBytes: 1000, unless: "v = 'é' OR 1" })]).toEqual(["DELETE FROM `t`.`o` WHERE `id` IN (1) AND (\nv = '\xc3\xa9' OR 1\n) IS NOT TRUE"]);
     const many = Array.from({ length: 10_000 }, (_, i) => key(String(i)));
     for (const maxBytes of [100, 1000, 1 << 20]) {
       const statements = [...deleteStatements(one, target, many, { maxBytes })];
       for (const statement of statements) expect(statement.length).toBeLessThanOrEqual(maxBytes);
       expect(statements.flatMap((s) => /\((.*)\)/.exec(s)?.[1]?.split(",")).length).toBe(10_000);
     }
+    // A filter's text counts too.
+    for (const statement of deleteStatements(one, target, many, { maxBytes: 500, unless: `v <> '${"x".repeat(300)}'` })) expect(statement.length).toBeLessThanOrEqual(500);
     expect([...deleteStatements(three, target, many.map((_, i) => key(String(i), "0", "x")), { maxBytes: 1 << 20 })].length).toBe(10);
   });
 
