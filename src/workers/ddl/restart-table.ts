@@ -74,6 +74,15 @@ async function startOver(context: EngineContext, ref: MigrationRef, table: Migra
 }
 
 async function createPending(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<RestartOutcome> {
+  for (;;) {
+    const outcome = await createOnce(context, ref, number, signal);
+    if (typeof outcome === "string") return outcome;
+    // As the source is now, the other one was altered too, and its turn to be created anew comes.
+    await clearAway(context, ref, outcome.inTheWay, signal);
+  }
+}
+
+async function createOnce(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<RestartOutcome | { inTheWay: MigrationTable }> {
   const { connections, state, hooks } = context;
   return await withDdlLock(context, ref, signal, async (session) => {
     await keepBuildersOut(context, ref, number, session);
@@ -96,21 +105,27 @@ async function createPending(context: EngineContext, ref: MigrationRef, number: 
       const fresh: MigrationTable = { ...table, ...source, rowsEstimated: source.definition.rowsEstimated };
       await hooks.at("table:before-create", { migration: ref.migration, table: number });
       const created = await createTarget(context, ref, session, migration, fresh).catch(async (error: unknown) => {
-        const other = await tableInTheWay(context, session, migration.spec.source, error, fresh, tables, signal);
-        if (other === null) throw error;
-        return { inTheWay: other };
+        const inTheWay = await tableInTheWay(context, ref, migration.spec.source, error, fresh, tables, signal);
+        if (inTheWay === null) throw error;
+        return { inTheWay };
       });
-      if ("inTheWay" in created) {
-        const { inTheWay } = created;
-        if (!(await startOver(context, ref, inTheWay, signal))) continue;
-        await endOldBuilds(context, ref, inTheWay, signal);
-        await keepBuildersOut(context, ref, inTheWay.number, session);
-        await session.run(sql`DROP TABLE IF EXISTS ${qualified(inTheWay.target.schema, inTheWay.target.table)}`);
-        continue;
-      }
+      if ("inTheWay" in created) return created;
       await hooks.at("table:after-create", { migration: ref.migration, table: number });
       if (await recordCreated(context, ref, session, { ...created, phase: "planning" })) return "restarted";
     }
+  });
+}
+
+/** Starts another table over and drops its target, so that this one can be created. */
+async function clearAway(context: EngineContext, ref: MigrationRef, table: MigrationTable, signal: AbortSignal): Promise<void> {
+  const { state } = context;
+  // Not so where it has started over by itself meanwhile, or the migration is not copying any more: the next look tells.
+  if (!(await startOver(context, ref, table, signal))) return;
+  await endOldBuilds(context, ref, table, signal);
+  await withDdlLock(context, ref, signal, async (session) => {
+    await keepBuildersOut(context, ref, table.number, session);
+    const now = await state.tables.read(session, ref.migration, table.number);
+    if (now?.phase === "pending" && now.generation > 0) await session.run(sql`DROP TABLE IF EXISTS ${qualified(table.target.schema, table.target.table)}`);
   });
 }
 

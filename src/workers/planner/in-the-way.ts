@@ -11,7 +11,7 @@ import { DroverError } from "../../shared/errors.js";
 import { sql, textLiteral, type ByteSql } from "../../shared/mysql/bytes.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
-import type { EngineContext } from "../context.js";
+import type { EngineContext, MigrationRef } from "../context.js";
 import { presentTable } from "./present-table.js";
 import { sameDefinition } from "./source-table.js";
 
@@ -22,17 +22,19 @@ const ENDS_DIFFER = [3780, 3734, 6125, 1822, 1215, 1005];
 
 /**
  * Of the migration's other tables, one whose target stands in the way of creating this table; null when the error is of another kind.
- * @param session of the target, where the CREATE was refused
+ * @param error of the CREATE, whose session it has ended
  * @param source the source connection's name
  */
-export async function tableInTheWay(context: EngineContext, session: Session, source: string, error: unknown, table: MigrationTable, others: readonly MigrationTable[], signal: AbortSignal): Promise<MigrationTable | null> {
+export async function tableInTheWay(context: EngineContext, ref: MigrationRef, source: string, error: unknown, table: MigrationTable, others: readonly MigrationTable[], signal: AbortSignal): Promise<MigrationTable | null> {
   if (!(error instanceof DroverError)) return null;
   // One that only joins has a target that is not ours yet.
   const ours = others.filter((other) => other.number !== table.number && (other.phase !== "pending" || other.generation > 0));
-  const owner = NAME_TAKEN.includes(error.errno ?? 0) ? await constraintOwner(session, table, ours) : null;
+  const errno = error.errno ?? 0;
+  const onTarget = <T>(look: (session: Session) => Promise<T>) => context.connections.use(ref.target, "target", signal, look);
+  const owner = NAME_TAKEN.includes(errno) ? await onTarget((session) => constraintOwner(session, table, ours)) : null;
   if (owner !== null) return owner;
-  if (!ENDS_DIFFER.includes(error.errno ?? 0)) return null;
-  for (const end of await otherEnds(session, table, ours)) if (await isBehind(context, source, end, signal)) return end;
+  const ends = ENDS_DIFFER.includes(errno) ? await onTarget((session) => otherEnds(session, table, ours)) : [];
+  for (const end of ends) if (await isBehind(context, source, end, signal)) return end;
   return null;
 }
 

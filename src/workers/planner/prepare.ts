@@ -37,7 +37,11 @@ export async function prepareMigration(context: EngineContext, ref: MigrationRef
   else await requireTargetPlace(context, migration.spec, tables, [], signal);
   const pending = tables.filter((table) => table.phase === "pending").map((table) => table.number);
   await withPulse(context, ref, signal, async () => {
-    for (let i = 0; i < pending.length; i += PORTION) await createTargets(context, ref, migration, pending.slice(i, i + PORTION), signal);
+    for (let rest = pending; rest.length > 0; ) {
+      const portion = rest.slice(0, PORTION);
+      const left = await createTargets(context, ref, migration, portion, signal);
+      rest = rest.slice(left === null ? portion.length : portion.indexOf(left) + 1);
+    }
   });
   const next = migration.spec.mode === "follow" ? "catching-up" : "copying";
   await connections.use(ref.target, "target", signal, (session) => state.migrations.changePhase(session, ref.migration, ["planning"], next));
@@ -118,12 +122,16 @@ async function requireNoPreparedTransactions(context: EngineContext, source: str
     throw new DroverError("SERVER_BUSY", `${source}: ${prepared.length} prepared XA transactions wait for their commit`, { cure: "commit or roll them back (XA RECOVER lists them); the migration begins by itself then" });
 }
 
-/** One worker at a time, and only tables that are `pending`: a turn of the reconciler may come while another one is at it. */
-async function createTargets(context: EngineContext, ref: MigrationRef, { spec }: Migration, numbers: readonly number[], signal: AbortSignal): Promise<void> {
+/**
+ * One worker at a time, and only tables that are `pending`: a turn of the reconciler may come while another one is at it.
+ * @returns a table that is left `pending`, since the source was altered meanwhile: those behind it are not looked at yet
+ */
+async function createTargets(context: EngineContext, ref: MigrationRef, { spec }: Migration, numbers: readonly number[], signal: AbortSignal): Promise<number | null> {
   const { connections, state } = context;
-  await withDdlLock(context, ref, signal, async (session) => {
+  return await withDdlLock(context, ref, signal, async (session) => {
     const schemas = new Set<string>();
     const created: MigrationTable[] = [];
+    let left: number | null = null;
     for (const number of numbers) {
       const { phase } = await state.migrations.require(session, ref.migration);
       const table = await state.tables.require(session, ref.migration, number);
@@ -134,13 +142,19 @@ async function createTargets(context: EngineContext, ref: MigrationRef, { spec }
       if (!schemas.has(schema)) await connections.use(spec.source, "source", signal, (source) => ensureTargetSchema(source, session, table.source.schema, table.target.schema));
       schemas.add(schema);
       const made = await createTarget(context, ref, spec, session, table, signal).catch(async (error: unknown) => {
-        if (spec.mode === "follow" || !(await isOutdated(context, spec, session, error, table, await state.tables.list(session, ref.migration), signal))) throw error;
+        if (spec.mode === "follow" || !(await isOutdated(context, ref, spec, error, table, created, signal))) throw error;
         return null;
       });
       if (made !== null) created.push(made);
+      else {
+        // The refusal has ended the session, and the lock with it.
+        left = number;
+        break;
+      }
     }
     // All at once, for a commit costs as much as a small table. What is not recorded is empty yet, and is found so or created anew.
     await recordCreated(context, ref, created, signal);
+    return left;
   });
 }
 
@@ -148,9 +162,12 @@ async function createTargets(context: EngineContext, ref: MigrationRef, { spec }
  * Whether a table was refused because the source has altered it, or one that stands in its way, since the definitions were read. It stays `pending`,
  * and is created from the source's definition of then when the copy begins, as a table that starts over.
  */
-async function isOutdated(context: EngineContext, spec: MigrationSpec, session: Session, error: unknown, table: MigrationTable, all: readonly MigrationTable[], signal: AbortSignal): Promise<boolean> {
+async function isOutdated(context: EngineContext, ref: MigrationRef, spec: MigrationSpec, error: unknown, table: MigrationTable, created: readonly MigrationTable[], signal: AbortSignal): Promise<boolean> {
   if (!(error instanceof DroverError) || error.code !== "STATEMENT_REFUSED") return false;
-  return (await isBehind(context, spec.source, table, signal)) || (await tableInTheWay(context, session, spec.source, error, table, all, signal)) !== null;
+  if (await isBehind(context, spec.source, table, signal)) return true;
+  const recorded = await context.connections.use(ref.target, "target", signal, (session) => context.state.tables.list(session, ref.migration));
+  const all = recorded.map((other) => created.find((each) => each.number === other.number) ?? other);
+  return (await tableInTheWay(context, ref, spec.source, error, table, all, signal)) !== null;
 }
 
 /** @returns the table as it is to be recorded */
