@@ -133,6 +133,10 @@ function boundsStatement(role: SessionRole, isMariaDb: boolean): ByteSql {
   const { network, idle } = role === "source" ? { network: 5, idle: 5 } : { network: 4, idle: 7 };
   const limit = role === "source" ? SOURCE_STATEMENT_TIME : TARGET_STATEMENT_TIME;
   const settings = [
+    // What a server or its init_connect may have set otherwise, and what the protocol rests on: a statement alone is a transaction that has
+    // ended, a result is whole, a unique key is unique, SHOW CREATE shows all, quoted.
+    "autocommit=1", "completion_type=0", "sql_select_limit=18446744073709551615", "sql_safe_updates=0", "sql_big_selects=1", "sql_auto_is_null=0", "unique_checks=1", "sql_quote_show_create=1",
+    ...(role === "target" ? [isMariaDb ? "tx_read_only=0" : "transaction_read_only=0"] : []),
     `net_write_timeout=${network}`,
     `net_read_timeout=${network}`,
     `wait_timeout=${idle}`,
@@ -146,5 +150,7 @@ function boundsStatement(role: SessionRole, isMariaDb: boolean): ByteSql {
     "transaction_isolation='READ-COMMITTED'".replace("transaction_isolation", isMariaDb ? "tx_isolation" : "transaction_isolation"),
     ...(role === "target" ? ["foreign_key_checks=0"] : []),
   ];
-  return `SET NAMES binary, ${settings.map((s) => `SESSION ${s}`).join(", ")}` as ByteSql;
+  // MySQL 8.0.30 and later may hide a generated primary key.
+  const shown = isMariaDb ? "" : " /*!80030 , SESSION show_gipk_in_create_table_and_information_schema=1 */";
+  return `SET NAMES binary, ${settings.map((s) => `SESSION ${s}`).join(", ")}${shown}` as ByteSql;
 }
