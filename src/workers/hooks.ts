@@ -8,6 +8,7 @@ export type HookPoint =
   | "chunk:after-commit"
   | "batch:before-enqueue"
   | "batch:after-enqueue"
+  | "batch:before-apply"
   | "batch:before-commit"
   | "batch:after-commit"
   | "ddl:before-execute"

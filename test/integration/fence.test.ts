@@ -130,3 +130,45 @@ test("I2: a batch is applied once, in order, and only where it begins at the fen
   expect(await targetRows(ctx)).toBe("1later 2b 3c 4d 5e");
   expect(await chain.tip()).toBeNull();
 });
+
+test("I3: an applier that was held up between its look at the fence and its transaction writes nothing when others have applied its batch", async () => {
+  await using ctx = await testContext({ allowedKey: () => true });
+  await using context = await planned(ctx, noHooks);
+  await new ChunkCopier(context).copy(REF, 1, 1, signal);
+  await ctx.target.query(`UPDATE ${ctx.stateSchema}.migrations SET phase='streaming'`);
+  const fence = await context.connections.use("DST", "target", signal, (session) => context.state.fence.require(session, "m"));
+  const chain = new BacklogChain(ctx.redis, ctx.prefix, "m");
+  let tip = await chain.reset({ epoch: fence.epoch, seq: fence.seq, position: fence.position });
+  const add = async (v: string) => {
+    const seq = tip.seq + 1;
+    const to = `11111111-1111-1111-1111-111111111111:${seq}`;
+    const payload = encodeBatch({ tables: [{ number: 1, deletes: [], puts: [textRow([Buffer.from("1"), Buffer.from(v)])] }], statement: null });
+    expect(await chain.append(tip, { rows: 1, transactions: 1, sourceTime: 1, chain: tip.chain, epoch: tip.epoch, seq, from: tip.position, to }, payload)).toBeGreaterThan(0);
+    tip = { ...tip, seq, position: to };
+  };
+  const apply = async (hooks: Hooks) => {
+    const blocking = ctx.redis.duplicate();
+    try {
+      await runApplier({ ...context, hooks }, REF, { chain, blocking, lease: 300, executor: { execute: () => Promise.reject(new Error("no statement")) }, onBarrierPassed: () => Promise.resolve() }, signal);
+    } finally {
+      blocking.disconnect();
+    }
+  };
+  await add("one");
+  await add("two");
+  const seen: unknown[] = [];
+  await apply({
+    at: async (point, { seq }) => {
+      if (point === "batch:before-apply") seen.push(seq);
+      if (point !== "batch:before-apply" || seen.length > 1) return;
+      await apply(noHooks);
+      expect(await targetRows(ctx)).toBe("1two 2b 3c 4d 5e");
+      await add("three");
+    },
+  });
+  // It held batch 1, which was void by then. What comes later is applied by whoever has the time.
+  expect(seen[0]).toBe(1);
+  await apply(noHooks);
+  expect(await targetRows(ctx)).toBe("1three 2b 3c 4d 5e");
+  expect(await context.connections.use("DST", "target", signal, (session) => context.state.fence.require(session, "m"))).toMatchObject({ seq: 3, position: tip.position, appliedRows: 3 });
+});

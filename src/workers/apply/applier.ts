@@ -99,6 +99,7 @@ class Applier {
     if (payload === null) return await this.voidChain(signal, info);
     const batch = decodeBatch(payload);
     const change = batch.statement === null ? null : await this.executeStatement(scope, info, batch.statement, signal);
+    await this.context.hooks.at("batch:before-apply", { migration: this.ref.migration, seq: info.seq });
     const applied = await this.commit(scope, info, batch, change, signal);
     if (!applied) return await this.voidChain(signal);
     await this.context.hooks.at("batch:after-commit", { migration: this.ref.migration, seq: info.seq, rows: info.rows, transactions: info.transactions, ms: Date.now() - began });
