@@ -1,6 +1,7 @@
 /** The state schema's stores, one per noun. Their methods take the session to run on, so that they join the caller's transaction. */
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session } from "../mysql/session.js";
+import { BeginnerStore } from "./beginners.js";
 import { ChunkStore } from "./chunks.js";
 import { CutoverStore } from "./cutovers.js";
 import { DdlJournalStore } from "./ddl-journal.js";
@@ -25,6 +26,7 @@ export class State {
   readonly ddlJournal: DdlJournalStore;
   readonly objects: ObjectStore;
   readonly cutovers: CutoverStore;
+  readonly beginners: BeginnerStore;
 
   constructor(schema: string) {
     this.schema = schema;
@@ -36,6 +38,7 @@ export class State {
     this.ddlJournal = new DdlJournalStore(schema);
     this.objects = new ObjectStore(schema);
     this.cutovers = new CutoverStore(schema);
+    this.beginners = new BeginnerStore(schema);
   }
 
   /** Deletes all that is known of a migration, in the caller's transaction. */

@@ -14,13 +14,16 @@ import type { EngineContext, MigrationRef } from "../context.js";
 import { restartTable } from "../ddl/restart-table.js";
 import { carryAfterCopy } from "../objects/carry-after-copy.js";
 import { finishTables } from "../planner/finish-tables.js";
-import { PLAN_AHEAD } from "../planner/plan-table.js";
+import { PLAN_AHEAD, planTable } from "../planner/plan-table.js";
 import { prepareMigration } from "../planner/prepare.js";
+import { SMALL_TABLE_ROWS } from "../planner/target-table.js";
 import { copyPriority } from "./copy-priority.js";
 import { requests, type JobRequest } from "./job-request.js";
 
 /** Caught up means: what was committed on the source this many milliseconds ago is applied. */
 const CATCH_UP_AGE = 5_000;
+/** So many small tables are planned on the spot. */
+const FEW_TABLES = 4;
 
 export async function advanceMigration(context: EngineContext, ref: MigrationRef, signal: AbortSignal): Promise<JobRequest[]> {
   const { connections, state } = context;
@@ -36,10 +39,14 @@ export async function advanceMigration(context: EngineContext, ref: MigrationRef
   return migration.phase === "catching-up" || migration.phase === "streaming" ? [requests.tail(ref), requests.apply(ref)] : [];
 }
 
-/** The next chunk jobs, as many as may be outstanding at once: that is the limit `copyConcurrency`. */
-export async function chunkWindow(context: EngineContext, ref: MigrationRef, signal: AbortSignal): Promise<JobRequest[]> {
+/**
+ * The next chunk jobs, as many as may be outstanding at once: that is the limit `copyConcurrency`.
+ * @param options.progressed a chunk was copied, which is recorded
+ */
+export async function chunkWindow(context: EngineContext, ref: MigrationRef, signal: AbortSignal, options: { progressed?: boolean } = {}): Promise<JobRequest[]> {
   const { connections, state } = context;
   return await connections.use(ref.target, "target", signal, async (session) => {
+    if (options.progressed === true) await state.migrations.recordProgress(session, ref.migration);
     const migration = await state.migrations.read(session, ref.migration);
     const fence = await state.fence.read(session, ref.migration);
     if (migration?.phase !== "copying" || fence === null || fence.draining || fence.partial) return [];
@@ -48,22 +55,29 @@ export async function chunkWindow(context: EngineContext, ref: MigrationRef, sig
 }
 
 async function openWindow(context: EngineContext, session: Session, ref: MigrationRef, migration: Migration): Promise<JobRequest[]> {
-  const pending = await context.state.chunks.pending(session, ref.migration, migration.spec.options.copyConcurrency);
+  const room = await context.state.beginners.room(session, ref.migration, migration.spec.options.copyConcurrency);
+  const pending = room === 0 ? [] : await context.state.chunks.pending(session, ref.migration, room);
   return pending.map((chunk) => requests.chunk(ref, chunk.table, chunk.number, copyPriority(migration.spec, chunk.table, chunk.number)));
 }
 
 async function advanceCopy(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<JobRequest[]> {
   const { connections, state } = context;
-  const before = await connections.use(ref.target, "target", signal, (session) => state.tables.progress(session, ref.migration));
+  const look = () => connections.use(ref.target, "target", signal, async (session) => ({
+    tables: await state.tables.progress(session, ref.migration),
+    totals: new Map((await state.chunks.totals(session, ref.migration)).map((t) => [t.table, t])),
+    fence: await state.fence.require(session, ref.migration),
+  }));
+  let seen = await look();
   // Tables that start over, and were not created anew yet. One that is missing on the source waits for the tail to see why.
-  for (const table of before) if (table.phase === "pending") await restartTable(context, ref, table.number, signal);
-  const jobs: JobRequest[] = migration.spec.mode === "copy" ? [] : [requests.tail(ref)];
-  const { tables, fence, tableJobs } = await connections.use(ref.target, "target", signal, async (session) => {
-    const listed = await state.tables.progress(session, ref.migration);
-    const totals = new Map((await state.chunks.totals(session, ref.migration)).map((t) => [t.table, t]));
-    const jobsOf = new Map(listed.map((table) => [table, tableJob(ref, migration, table, totals.get(table.number))]));
-    return { tables: listed, fence: await state.fence.require(session, ref.migration), tableJobs: jobsOf };
-  });
+  const startOver = seen.tables.filter((table) => table.phase === "pending");
+  for (const table of startOver) await restartTable(context, ref, table.number, signal);
+  if (startOver.length > 0) seen = await look();
+  const plannedHere = await planFewSmall(context, ref, seen.tables, signal);
+  if (plannedHere) seen = await look();
+  const { tables, totals, fence } = seen;
+  // A tail that begins voids the chunks under way (`tail/beginning.ts`): where a few will be all, it comes after them, or with the next look.
+  const jobs: JobRequest[] = migration.spec.mode === "copy" || plannedHere ? [] : [requests.tail(ref)];
+  const tableJobs = new Map(tables.map((table) => [table, tableJob(ref, migration, table, totals.get(table.number))]));
   // While the backlog is drained the fence moves, and every chunk read would be void.
   if (fence.draining || fence.partial) return [...jobs, requests.apply(ref)];
   const ready = tables.filter((table) => tableJobs.get(table)?.name === "index" && table.phase === "copying" && !table.defersIndexes);
@@ -83,6 +97,24 @@ async function advanceCopy(context: EngineContext, ref: MigrationRef, migration:
   if (open > 0) return needed;
   await carryAfterCopy(context, ref, migration.spec, signal);
   return (await endCopy(context, ref, migration, signal)) && migration.spec.mode !== "copy" ? [requests.tail(ref), requests.apply(ref)] : needed;
+}
+
+/**
+ * A migration of a few small tables needs no jobs to plan them: each would wait in the queue behind the chunks of larger ones, for work of some
+ * milliseconds. What fails here is met, and told, by the table's own job. A table that starts over goes the ordinary way.
+ * @returns whether all of them are planned now, so that the copy is about to begin
+ */
+async function planFewSmall(context: EngineContext, ref: MigrationRef, tables: readonly TableProgress[], signal: AbortSignal): Promise<boolean> {
+  const begun = tables.filter((table) => table.phase === "planning" && !table.planned);
+  if (begun.length === 0 || begun.length > FEW_TABLES || begun.some((table) => table.generation > 0 || table.rowsEstimated >= SMALL_TABLE_ROWS)) return false;
+  try {
+    for (const table of begun) await planTable(context, ref, table.number, signal, { portions: 1 });
+    return true;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    context.log.debug({ migration: ref.migration, err: error }, "a small table could not be planned on the spot");
+    return false;
+  }
 }
 
 /** Under the fence's lock, which a table that starts over takes as well: either it is seen here, or it finds the copy ended. */

@@ -4,7 +4,9 @@ import { readStateVersion } from "../../shared/state/schema.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 
 export interface UnfinishedWork {
+  /** In a working phase, but for those that stream. */
   migrations: MigrationRef[];
+  streaming: MigrationRef[];
   /** Diffs that are pending or running, of migrations in whatever phase. */
   diffs: { ref: MigrationRef; diffId: string }[];
   /** Migrations whose cut-over is under way, in whatever phase. */
@@ -21,6 +23,7 @@ export async function listUnfinished(context: EngineContext, unfinishedDiffs: Di
   const found = await Promise.all([...context.config.connections.keys()].map((name) => listOn(context, name, unfinishedDiffs, signal)));
   return {
     migrations: found.flatMap((f) => f.migrations),
+    streaming: found.flatMap((f) => f.streaming),
     diffs: found.flatMap((f) => f.diffs),
     cutovers: found.flatMap((f) => f.cutovers),
     servers: new Set(found.flatMap((f) => [...f.servers])),
@@ -31,7 +34,7 @@ export type DiffLister = (context: EngineContext, target: string, signal: AbortS
 
 async function listOn(context: EngineContext, target: string, unfinishedDiffs: DiffLister, signal: AbortSignal): Promise<UnfinishedWork> {
   const { connections, state, log } = context;
-  const nothing = { migrations: [], diffs: [], cutovers: [], servers: new Set<string>() };
+  const nothing = { migrations: [], streaming: [], diffs: [], cutovers: [], servers: new Set<string>() };
   try {
     const listed = await connections.use(target, "target", signal, async (session) =>
       (await readStateVersion(session, state.schema)) === null ? null : await state.migrations.list(session),
@@ -42,11 +45,13 @@ async function listOn(context: EngineContext, target: string, unfinishedDiffs: D
     const listedDiffs = await unfinishedDiffs(context, target, signal);
     const listedCutovers = await connections.use(target, "target", signal, (session) => state.cutovers.unfinished(session));
     const refOf = (migration: string): MigrationRef => ({ migration, target });
-    const migrations = [...own.values()].filter((m) => WORKING_PHASES.includes(m.phase)).map((m) => refOf(m.id));
+    const working = [...own.values()].filter((m) => WORKING_PHASES.includes(m.phase));
+    const migrations = working.filter((m) => m.phase !== "streaming").map((m) => refOf(m.id));
+    const streaming = working.filter((m) => m.phase === "streaming").map((m) => refOf(m.id));
     const diffs = listedDiffs.filter((d) => own.has(d.migration)).map((d) => ({ ref: refOf(d.migration), diffId: d.diffId }));
     const cutovers = listedCutovers.filter((id) => own.has(id)).map(refOf);
-    const busy = [...migrations, ...diffs.map((d) => d.ref), ...cutovers].map((ref) => own.get(ref.migration)).filter((m) => m !== undefined);
-    return { migrations, diffs, cutovers, servers: new Set(busy.flatMap(({ spec }) => [spec.source, spec.target].map((name) => name.toUpperCase()))) };
+    const busy = [...migrations, ...streaming, ...diffs.map((d) => d.ref), ...cutovers].map((ref) => own.get(ref.migration)).filter((m) => m !== undefined);
+    return { migrations, streaming, diffs, cutovers, servers: new Set(busy.flatMap(({ spec }) => [spec.source, spec.target].map((name) => name.toUpperCase()))) };
   } catch (error) {
     if (!signal.aborted) log.debug({ target, err: error }, "the state schema cannot be read now");
     return nothing;

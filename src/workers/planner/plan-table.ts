@@ -20,12 +20,16 @@ const PORTION = 16;
 /** Bytes per row to begin with where the server has no estimate. */
 const UNKNOWN_ROW_BYTES = 200;
 
-/** Plans until enough chunks wait or the table is planned. @returns whether it is planned */
-export async function planTable(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<boolean> {
+/**
+ * Plans until enough chunks wait or the table is planned.
+ * @param options.portions at most so many steps; default until one of these
+ * @returns whether it is planned
+ */
+export async function planTable(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal, options: { portions?: number } = {}): Promise<boolean> {
   const { connections, state } = context;
   /** Halved when a step takes the source too long. */
   let part = 1;
-  for (;;) {
+  for (let portion = 0; portion < (options.portions ?? Infinity); portion++) {
     const work = await connections.use(ref.target, "target", signal, async (session) => {
       const migration = await state.migrations.require(session, ref.migration);
       const table = await state.tables.read(session, ref.migration, number);
@@ -50,14 +54,24 @@ export async function planTable(context: EngineContext, ref: MigrationRef, numbe
       part /= 2;
       continue;
     }
-    await connections.transaction(ref.target, "target", signal, async (session) => {
-      if (!(await state.tables.recordPlan(session, ref.migration, table, cut))) return;
-      const first = await state.chunks.nextNumber(session, ref.migration, number);
-      await state.chunks.add(session, ref.migration, number, first, cut.ranges);
+    const recorded = await connections.use(ref.target, "target", signal, async (session) => {
+      const done = await recordCut(context, session, ref, table, cut);
+      // Thousands of tables may be planned before the first chunk is copied.
+      await state.migrations.recordProgress(session, ref.migration);
+      return done;
     });
-    // Thousands of tables may be planned before the first chunk is copied.
-    await connections.use(ref.target, "target", signal, (session) => state.migrations.recordProgress(session, ref.migration));
+    if (recorded && cut.planned) return true;
   }
+  return false;
+}
+
+/** @returns false when another planner was faster */
+async function recordCut({ state }: EngineContext, session: Session, ref: MigrationRef, table: MigrationTable, cut: Cut): Promise<boolean> {
+  await session.run("BEGIN" as ByteSql);
+  const recorded = await state.tables.recordPlan(session, ref.migration, table, cut);
+  if (recorded) await state.chunks.add(session, ref.migration, table.number, await state.chunks.nextNumber(session, ref.migration, table.number), cut.ranges);
+  await session.run("COMMIT" as ByteSql);
+  return recorded;
 }
 
 /** Rows for the next chunks: the smallest of what rows, bytes and time allow. */

@@ -50,12 +50,10 @@ export async function prepareMigration(context: EngineContext, ref: MigrationRef
 async function recordTables(context: EngineContext, ref: MigrationRef, migration: Migration, signal: AbortSignal): Promise<MigrationTable[]> {
   const { connections, state } = context;
   const { spec } = migration;
-  const { start, selected } = await connections.use(spec.source, "source", signal, async (source) => {
-    // P0 comes before every definition and every chunk read: what happens after it is followed (I2).
-    const position = spec.startPosition ?? (await executedPosition(source));
-    if (spec.mode !== "copy") await requireNoPreparedTransactions(context, spec.source, signal);
-    return { start: position, selected: await resolveTables(source, spec) };
-  });
+  // P0 comes before every definition and every chunk read: what happens after it is followed (I2).
+  const start = spec.startPosition ?? (await connections.use(spec.source, "source", signal, executedPosition));
+  if (spec.mode !== "copy") await requireNoPreparedTransactions(context, spec.source, signal);
+  const selected = await connections.use(spec.source, "source", signal, (source) => resolveTables(source, spec));
   if (selected.problems.length > 0)
     throw new DroverError("PREFLIGHT_FAILED", selected.problems.map((p) => p.message).join("; "), { problems: selected.problems });
   await requireTargetPlace(context, spec, selected.tables, [], signal);
@@ -75,15 +73,16 @@ async function recordTables(context: EngineContext, ref: MigrationRef, migration
       rowsEstimated: definition.rowsEstimated,
     };
   });
-  await connections.transaction(ref.target, "target", signal, async (session) => {
+  return await connections.transaction(ref.target, "target", signal, async (session) => {
     await state.fence.create(session, ref.migration, start);
     // Whoever locks the fence first records the tables; a second preparer finds them there.
     await state.fence.require(session, ref.migration, "update");
-    if ((await state.tables.list(session, ref.migration)).length > 0) return;
+    const known = await state.tables.list(session, ref.migration);
+    if (known.length > 0) return known;
     await state.claims.claim(session, ref.migration, tables.map((table) => table.target));
     for (const table of tables) await state.tables.put(session, ref.migration, table);
+    return await state.tables.list(session, ref.migration);
   });
-  return await connections.use(ref.target, "target", signal, (session) => state.tables.list(session, ref.migration));
 }
 
 /** Every item once, by several sessions of a server. The first error ends all of them. */
@@ -141,19 +140,20 @@ async function createTargets(context: EngineContext, ref: MigrationRef, { spec }
       const schema = JSON.stringify([table.source.schema, table.target.schema]);
       if (!schemas.has(schema)) await connections.use(spec.source, "source", signal, (source) => ensureTargetSchema(source, session, table.source.schema, table.target.schema));
       schemas.add(schema);
-      const made = await createTarget(context, ref, spec, session, table, signal).catch(async (error: unknown) => {
+      const made = await createTarget(context, ref, spec, session, table).catch(async (error: unknown) => {
         if (spec.mode === "follow" || !(await isOutdated(context, ref, spec, error, table, created, signal))) throw error;
         return null;
       });
-      if (made !== null) created.push(made);
-      else {
-        // The refusal has ended the session, and the lock with it.
+      if (made === null) {
         left = number;
         break;
       }
+      created.push(made);
     }
     // All at once, for a commit costs as much as a small table. What is not recorded is empty yet, and is found so or created anew.
-    await recordCreated(context, ref, created, signal);
+    // A refusal has ended the session, and the lock with it.
+    if (left === null) await recordCreated(context, ref, session, created);
+    else await connections.use(ref.target, "target", signal, (fresh) => recordCreated(context, ref, fresh, created));
     return left;
   });
 }
@@ -171,7 +171,7 @@ async function isOutdated(context: EngineContext, ref: MigrationRef, spec: Migra
 }
 
 /** @returns the table as it is to be recorded */
-async function createTarget(context: EngineContext, ref: MigrationRef, spec: MigrationSpec, session: Session, table: MigrationTable, signal: AbortSignal): Promise<MigrationTable> {
+async function createTarget(context: EngineContext, ref: MigrationRef, spec: MigrationSpec, session: Session, table: MigrationTable): Promise<MigrationTable> {
   const present = await readTableDefinition(session, table.target.schema, table.target.table);
   if (spec.mode === "follow") {
     // The target's table is as of the start position, its shape too; the source's may have been altered since.
@@ -180,18 +180,30 @@ async function createTarget(context: EngineContext, ref: MigrationRef, spec: Mig
     return { ...table, definition: { ...present, ...table.source }, phase: "copied", planned: true };
   }
   if (spec.options.existingTarget !== "replace") requireSameShape(table, present);
-  const prepared = await prepareTarget(session, table, present, spec.options.existingTarget, (deferredIndexes) => recordCreated(context, ref, [{ ...table, deferredIndexes }], signal));
+  const prepared = await prepareTarget(session, table, present, spec.options.existingTarget, async (deferredIndexes) => {
+    if (!(await recordCreated(context, ref, session, [{ ...table, deferredIndexes }]))) throw new DroverError("FENCE_MOVED", `the tables of ${ref.migration} were created by another worker meanwhile`);
+  });
   return { ...table, ...prepared, phase: "planning" };
 }
 
-/** Under the fence's lock: a migration that was removed meanwhile must not come back by a row of its tables. */
-async function recordCreated(context: EngineContext, ref: MigrationRef, tables: readonly MigrationTable[], signal: AbortSignal): Promise<void> {
-  const { connections, state } = context;
-  if (tables.length === 0) return;
-  await connections.transaction(ref.target, "target", signal, async (session) => {
-    await state.fence.require(session, ref.migration, "update");
-    for (const table of tables) await state.tables.put(session, ref.migration, table);
+/**
+ * Under the fence's lock, and only what is still to be created: a zombie must not put back a table that others have created, copied and follow
+ * by now, nor a migration that was removed. On the session that holds the DDL lock: it has no transaction open, and one more would have to be opened for each planning.
+ * @returns whether they are recorded
+ */
+async function recordCreated({ state }: EngineContext, ref: MigrationRef, session: Session, tables: readonly MigrationTable[]): Promise<boolean> {
+  if (tables.length === 0) return true;
+  await session.run("BEGIN" as ByteSql);
+  await state.fence.require(session, ref.migration, "update");
+  const { phase } = await state.migrations.require(session, ref.migration);
+  const recorded = new Map((await state.tables.progress(session, ref.migration)).map((table) => [table.number, table]));
+  const due = phase === "planning" && tables.every((table) => {
+    const now = recorded.get(table.number);
+    return now?.phase === "pending" && now.generation === table.generation;
   });
+  if (due) for (const table of tables) await state.tables.put(session, ref.migration, table);
+  await session.run((due ? "COMMIT" : "ROLLBACK") as ByteSql);
+  return due;
 }
 
 /** The preflight has looked, if there was one: a bare job on the queue `control` comes without. */

@@ -25,9 +25,7 @@ export function createCopyProcessor(context: ProcessorContext): JobFunction {
     const { table, chunk, ...ref } = parseJob(copyJobs, "chunk", data);
     try {
       const outcome = await copier.copy(ref, table, chunk, signal);
-      if (outcome.kind === "copied")
-        await context.connections.use(ref.target, "target", signal, (session) => context.state.migrations.recordProgress(session, ref.migration));
-      const window = await chunkWindow(context, ref, signal);
+      const window = await chunkWindow(context, ref, signal, { progressed: outcome.kind === "copied" });
       // This job's own id is still taken; of a chunk that was not copied the next look takes care.
       await ensureJobs(context, window);
       if (window.length <= 1 || chunk % ADVANCE_STRIDE === 0) await ensureJobs(context, [requests.advance(ref)]);

@@ -2,8 +2,9 @@
  * The reconciler: a repeated job that compares the state schemas with the queues and heals the difference (promise 4).
  * Whatever is unfinished gets the jobs it needs, after whatever happened to Redis, and sessions of dead workers end.
  */
+import type { MigrationRef } from "../context.js";
 import { unfinishedDiffs } from "../diff/index.js";
-import { requests } from "../control/job-request.js";
+import { requests, type JobRequest } from "../control/job-request.js";
 import { killOrphans } from "../control/orphans.js";
 import { listUnfinished } from "../control/unfinished.js";
 import type { ProcessorContext } from "./context.js";
@@ -29,12 +30,17 @@ export async function reconcile(context: ProcessorContext, signal: AbortSignal):
   const unfinished = await listUnfinished(context, unfinishedDiffs, signal);
   await Promise.all([
     // As jobs of their own: a long planning of one must not keep the turn from the others.
-    ensureJobs(context, [...unfinished.migrations.map(requests.advance), ...unfinished.cutovers.map(requests.cutover)], { replaceEnded: true }),
+    ensureJobs(context, [...unfinished.migrations.map(requests.advance), ...unfinished.streaming.flatMap(leases), ...unfinished.cutovers.map(requests.cutover)], { replaceEnded: true }),
     settleQuietly(context, () => ensureSchedulers(context, signal)),
     ...unfinished.diffs.map(({ ref, diffId }) => settleQuietly(context, () => ensureDiffJobs(context, ref, diffId, signal))),
   ]);
   await Promise.all([...unfinished.servers].map((server) => settleQuietly(context, () => killOrphans(context, server, (workers) => context.liveness.look(workers), signal))));
-  return { migrations: unfinished.migrations.length, diffs: unfinished.diffs.length };
+  return { migrations: unfinished.migrations.length + unfinished.streaming.length, diffs: unfinished.diffs.length };
+}
+
+/** One that streams needs no more: of hundreds of them a job each to say so would be most of what a turn costs. */
+function leases(ref: MigrationRef): JobRequest[] {
+  return [requests.tail(ref), requests.apply(ref)];
 }
 
 /** One server's trouble must not keep the others from being looked after; the next turn tries again. */
