@@ -39,6 +39,29 @@ it("each kind of statement stops the migration that it is about, and no other (c
   expect(await scene.differences({ only: ["clean"], targetIgnore: tables.slice(0, 5) })).toEqual([]);
 });
 
+it("a statement that the target refuses is executed once the target's table is as the error's cure says", async () => {
+  await using scene = await DdlScene.start({
+    before: `CREATE TABLE a (id INT PRIMARY KEY, v VARCHAR(40), w INT); ${numbered("a", 5)}; CREATE TABLE b (id INT PRIMARY KEY, v VARCHAR(40)); ${numbered("b", 5)}`,
+  });
+  const { schema } = scene.ctx;
+  await scene.streaming();
+  const cases = [
+    { before: "ALTER TABLE a ADD c INT", statement: "ALTER TABLE a ADD c INT NOT NULL DEFAULT 7 COMMENT 'counted'", cure: "ALTER TABLE a DROP COLUMN c" },
+    { before: "ALTER TABLE a ADD INDEX found (v)", statement: "ALTER TABLE a ADD INDEX found (w), ADD CONSTRAINT positive CHECK (id > 0)", cure: "ALTER TABLE a DROP INDEX found" },
+    { before: "ALTER TABLE a DROP COLUMN w, ADD INDEX found2 (v)", statement: "ALTER TABLE a DROP COLUMN w", cure: "ALTER TABLE a ADD w INT AFTER v, ADD INDEX found (w), DROP INDEX found2" },
+    { before: "CREATE TABLE b2 (id INT PRIMARY KEY)", statement: "ALTER TABLE b ADD INDEX (v), RENAME TO b2", cure: "DROP TABLE b2" },
+  ];
+  for (const { before, statement, cure } of cases) {
+    await scene.ctx.target.query(`USE ${schema}; ${before}`);
+    await scene.source(statement);
+    expect(await failure(scene, "m")).toMatch(/^(STATEMENT_REFUSED|PREFLIGHT_FAILED)/);
+    await scene.ctx.target.query(cure);
+    await scene.client.resume("m");
+    await scene.source("INSERT INTO a (id, v) VALUES (10 + (SELECT COUNT(*) FROM (SELECT id FROM a) AS n), 'behind')");
+    expect({ statement, differences: await scene.differences() }).toEqual({ statement, differences: [] });
+  }
+});
+
 for (const [statement, table] of Object.entries({ "ALTER TABLE a ENGINE=MyISAM": "a", "CREATE TABLE b (id INT PRIMARY KEY) ENGINE=MEMORY": "b" }))
   it(`an engine without transactions stops the migration: ${statement}`, async () => {
     await using scene = await DdlScene.start({ before: `CREATE TABLE a (id INT PRIMARY KEY, v VARCHAR(40)); ${numbered("a", 5)}` });

@@ -4,7 +4,8 @@
  *     lock ─▶ fence where the batch begins? ─▶ journal: shapes before ─▶ run ─▶ read new definitions ─▶ (state and fence in one transaction)
  *
  * A crash between `run` and the fence leaves the journal: the next attempt sees whether the shapes have changed, and runs the statement
- * again only where that does nothing or has not been done.
+ * again only where that does nothing or has not been done. A statement that was refused has not been done, and the journal forgets it: whoever
+ * then makes the target's table fit changes its shape, and a journal that stayed would take that for the statement.
  */
 import type { BatchStatement } from "../../shared/backlog/batch.js";
 import { readTableDefinition } from "../../shared/columns/read-table.js";
@@ -25,6 +26,7 @@ import { withPulse } from "../progress-pulse.js";
 import { presentTable } from "../planner/present-table.js";
 import { requireTargetPlace } from "../planner/target-place.js";
 import { recordPlan, type JoiningTable, type PlanResult } from "./record-plan.js";
+import { didNotHappen, refusal } from "./refused-statement.js";
 import { rewriteStatement } from "./rewrite-statement.js";
 import { SelectionMap } from "../../shared/selection/selection-map.js";
 import { UnreadableStatement } from "../../shared/sql/unreadable-statement.js";
@@ -56,6 +58,8 @@ class Execute {
   private readonly scope: StatementContext;
   private readonly signal: AbortSignal;
   private readonly ask: AskSource;
+  /** The statement was tried, and has certainly not been executed. */
+  private refused = false;
 
   constructor(context: EngineContext, statement: BatchStatement, scope: StatementContext, signal: AbortSignal) {
     this.context = context;
@@ -73,10 +77,31 @@ class Execute {
     const joining = await this.findJoining(plan);
     await this.requirePlaces(arriving(plan));
     context.log.info({ migration: scope.ref.migration, gtid: statement.gtid, statement: known.statement.kind, restarted: plan.restarted.length, joining: joining.length }, "DDL of the source");
-    return await withDdlLock(context, scope.ref, this.signal, async (session) => {
-      await this.requireFence(session);
-      const result = await this.carryOut(session, known, { ...plan, joining: joining.map((table) => table.selected) });
-      return (inside) => recordPlan(context.state, inside, scope.ref.migration, { ...result, joining });
+    try {
+      return await withDdlLock(context, scope.ref, this.signal, async (session) => {
+        await this.requireFence(session);
+        const result = await this.carryOut(session, known, { ...plan, joining: joining.map((table) => table.selected) });
+        return (inside) => recordPlan(context.state, inside, scope.ref.migration, { ...result, joining });
+      });
+    } catch (error) {
+      // Should this fail, its own error is told: a retryable one, behind which the statement is refused again.
+      if (this.refused) await this.forget(plan);
+      throw error;
+    }
+  }
+
+  /**
+   * The error took the session and its lock along: others may have been at work since. Where the shapes are not those of before, one of
+   * them has executed the statement.
+   */
+  private async forget(plan: TargetPlan): Promise<void> {
+    const { context, scope, statement } = this;
+    const { ddlJournal } = context.state;
+    await withDdlLock(context, scope.ref, this.signal, async (session) => {
+      const entry = await ddlJournal.read(session, scope.ref.migration);
+      if (entry?.gtid !== statement.gtid || entry.startOver) return;
+      const shapes = await shapesOf(session, plan.touched);
+      if (entry.shapes.every((shape, i) => shape === shapes[i])) await ddlJournal.remove(session, scope.ref.migration);
     });
   }
 
@@ -141,6 +166,7 @@ class Execute {
     const { run } = plan;
     if (run !== null && !done) {
       await withPulse(this.context, this.scope.ref, this.signal, () => this.execute(session, known, run)).catch((error: unknown) => {
+        this.refused = didNotHappen(error, plan);
         throw refusal(error, known.statement.kind, plan, this.statement.gtid);
       });
     }
@@ -202,16 +228,6 @@ class Execute {
 function arriving({ changed, restarted, created, joining }: TargetPlan): Pick<SelectedTable, "source" | "target">[] {
   const moved = [...changed, ...restarted].filter(isMoved);
   return [...moved, ...joining, ...(created === null ? [] : [created])];
-}
-
-/** Says which statement the target did not take; never its text, which may hold values. */
-function refusal(error: unknown, kind: string, plan: TargetPlan, gtid: string): unknown {
-  if (!(error instanceof DroverError) || error.code !== "STATEMENT_REFUSED") return error;
-  const names = [...new Set([...plan.touched, ...plan.removed.map((table) => table.target), ...(plan.run?.kind === "truncate" ? [plan.run.target] : [])].map((name) => `${name.schema}.${name.table}`))];
-  return new DroverError("STATEMENT_REFUSED", `the target refuses the ${kind.toUpperCase()} of transaction ${gtid}${names.length === 0 ? "" : ` on ${names.join(", ")}`}: ${error.message}`, {
-    errno: error.errno, sqlState: error.sqlState, cause: error,
-    cure: "make the target's table as the source's was before this statement, then resume; or start the migration anew",
-  });
 }
 
 /** Back from the statement's settings to those that our own statements and readings need. */
