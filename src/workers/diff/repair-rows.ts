@@ -3,9 +3,9 @@
  *
  * 1. Read the fence; make sure that the source shows everything up to its position.
  * 2. Read the source rows.
- * 3. In one target transaction: lock the fence (shared), check that it has not moved since 1 (I1, I3) and that no cut-over has given
- *    the tables away, write or delete the rows that differ, commit. Every event after the fence comes later and wins (I2), so a newer row is never overwritten
- *    for good.
+ * 3. In one target transaction: lock the fence (shared), check that it has not moved since 1 (I1, I3), that no cut-over has given
+ *    the tables away and that the table is still the one whose columns were read, write or delete the rows that differ, commit. Every event after
+ *    the fence comes later and wins (I2), so a newer row is never overwritten for good.
  */
 import { writtenAs } from "../../shared/columns/create-dialect.js";
 import { sleep } from "../../shared/abort.js";
@@ -17,11 +17,13 @@ import { keyOf } from "../../shared/keys/key-of.js";
 import { selectList } from "../../shared/columns/select-list.js";
 import { sql, type ByteSql } from "../../shared/mysql/bytes.js";
 import type { Session } from "../../shared/mysql/session.js";
+import { WORKING_PHASES } from "../../shared/state/migrations.js";
 import type { Fence } from "../../shared/state/fence.js";
 import { waitUntilVisible } from "../copy/visibility.js";
 import { replaceRows, statementBytes } from "../target/checked-write.js";
 import type { ChunkWork } from "./compare-chunk.js";
 import { byStatement, fromKeys } from "./row-hashes.js";
+import { sameSubject, subjectOf } from "./subject.js";
 import { uniqueOwners } from "./unique-owners.js";
 
 /** A fence that moves between two statements of a few rows is rare; one that does so this often in a row is not believed. */
@@ -78,6 +80,8 @@ async function write(work: ChunkWork, keys: readonly string[], source: Rows, bef
     await session.readRows(sql`${rowsByKey(definition, wanted)} FOR UPDATE`, (buffer, start, end) => {
       present.set(keyOfRow(buffer, start, end).toString("latin1"), Buffer.from(buffer.subarray(start, end)));
     });
+    // Behind the first look at the table, which keeps DDL of it away until the end of this transaction.
+    await requireUnaltered(session, of);
     const puts = [...rows].filter(([key, row]) => present.get(key)?.equals(row) !== true);
     const deletes = [...present.keys()].filter((key) => !rows.has(key));
     const owners = await uniqueOwners(session, definition, puts.map(([, row]) => row));
@@ -101,4 +105,20 @@ async function write(work: ChunkWork, keys: readonly string[], source: Rows, bef
       throw new DroverError("ROW_REFUSED", `${session.server}: rows of ${target.schema}.${target.table} hold unique values of rows that are to be repaired, and are not a part of this repair`, { cure: "compare again and repair that diff: it sees them too" });
     return [...new Set([...deletes, ...puts.map(([key]) => key)])];
   }
+}
+
+/**
+ * The repair's definition is from its beginning. A column that came since is in no statement of it: what is written anew would have its default there,
+ * and no event need come that brings the value.
+ * @throws DroverError TABLE_CHANGED where the repair is to begin anew with the table as it is now
+ */
+export async function requireUnaltered(session: Session, { context: { state }, ref, subject, options }: ChunkWork): Promise<void> {
+  const name = `${subject.target.schema}.${subject.target.table}`;
+  const table = await state.tables.read(session, ref.migration, subject.number);
+  if (table === null || !sameSubject(subjectOf(ref.migration, table, options), subject)) throw new DroverError("TABLE_CHANGED", `${name} was altered while rows of it were repaired`);
+  // A statement that has been executed, or is about to be; the definition follows with the fence.
+  if ((await state.ddlJournal.read(session, ref.migration)) === null) return;
+  const { phase } = await state.migrations.require(session, ref.migration);
+  if (WORKING_PHASES.includes(phase)) throw new DroverError("TABLE_CHANGED", `DDL of the source is being executed on the target, perhaps on ${name}`);
+  throw new DroverError("WRONG_PHASE", `migration ${ref.migration} is ${phase}, and was left in the middle of DDL, perhaps on ${name}`, { cure: `\`drover resume ${ref.migration}\` first, or start it anew` });
 }

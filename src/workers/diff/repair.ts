@@ -12,7 +12,7 @@ import { sampleKey } from "../../shared/state/diff-samples.js";
 import { comparisonOf, type ChunkWork } from "./compare-chunk.js";
 import { FenceWait } from "./fence-wait.js";
 import { recheck } from "./recheck.js";
-import { repairRows } from "./repair-rows.js";
+import { repairRows, requireUnaltered } from "./repair-rows.js";
 
 /** Actions listed in a report. */
 const MOST_ACTIONS = 1_000;
@@ -37,7 +37,7 @@ export class DiffRepair {
     for (const chunk of chunks) {
       const work = this.workOf(chunk.table);
       if (work === null) continue;
-      await this.repairChunk(work, chunk);
+      await this.repairChunk(work, chunk).catch((error: unknown) => blame(work, error));
       await this.save(this.report);
     }
   }
@@ -107,6 +107,7 @@ export class DiffRepair {
       return await repairRows(work, keys);
     } catch (error) {
       if (!(error instanceof DroverError) || error.kind !== "fatal") throw error;
+      await work.sides.use("target", (session) => requireUnaltered(session, work));
       if (keys.length === 1) {
         this.report.error = errorRecord(error);
         return [];
@@ -135,4 +136,10 @@ export class DiffRepair {
       statement: action === "delete" ? `DELETE FROM ${name} WHERE ${key.map((c) => `${quote(c.column.name)} = ?`).join(" AND ")}` : `REPLACE INTO ${name} (${columns.map((c) => quote(c.name)).join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
     });
   }
+}
+
+/** Of a table that was altered meanwhile a refusal says nothing: it was asked for columns that it has no more. @throws the error, or TABLE_CHANGED */
+async function blame(work: ChunkWork, error: unknown): Promise<never> {
+  if (error instanceof DroverError && error.kind === "fatal") await work.sides.use("target", (session) => requireUnaltered(session, work));
+  throw error;
 }

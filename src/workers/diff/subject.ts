@@ -26,6 +26,11 @@ export function subjectOf(migration: string, table: MigrationTable, options: Pic
   };
 }
 
+/** Whether two stand for the same table in the same shape: what was read of one may be written by the other. */
+export function sameSubject(a: Subject, b: Subject): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
 function sourceName(table: MigrationTable): string {
   return `${table.source.schema}.${table.source.table}`;
 }
