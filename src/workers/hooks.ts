@@ -4,6 +4,7 @@ export type HookPoint =
   | "chunk:before-read"
   | "chunk:before-select"
   | "chunk:after-read"
+  | "chunk:after-clear"
   | "chunk:before-commit"
   | "chunk:after-commit"
   | "batch:before-enqueue"

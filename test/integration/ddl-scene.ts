@@ -19,6 +19,8 @@ export interface SceneOptions {
   queues?: QueueName[];
   /** SQL on the source before the migration begins, in the test's schema. */
   before?: string;
+  /** SQL on the target, in a schema of the same name, which is made then. */
+  beforeTarget?: string;
 }
 
 export class DdlScene implements AsyncDisposable {
@@ -36,6 +38,7 @@ export class DdlScene implements AsyncDisposable {
     const scene = new DdlScene(ctx);
     try {
       await ctx.source.query(`USE ${ctx.schema}; ${settings.before ?? "SELECT 1"}`);
+      if (settings.beforeTarget !== undefined) await ctx.target.query(`CREATE DATABASE ${ctx.schema}; USE ${ctx.schema}; ${settings.beforeTarget}`);
       await scene.startWorker(settings.hooks, settings.queues);
       await scene.client.startMigration({ id: "m", source: "SRC", target: "DST", mode: settings.mode, tables: settings.tables?.(ctx.schema) ?? [{ schema: ctx.schema }], options: settings.options ?? {} });
       return scene;

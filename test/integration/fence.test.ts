@@ -10,6 +10,7 @@ import { loadConfig } from "../../src/shared/config.js";
 import { createLogger } from "../../src/shared/logger.js";
 import { Connections } from "../../src/shared/mysql/connections.js";
 import { State } from "../../src/shared/state/state.js";
+import type { MigrationSpecInput } from "../../src/producers/index.js";
 import { runApplier } from "../../src/workers/apply/applier.js";
 import type { EngineContext, MigrationRef } from "../../src/workers/context.js";
 import { advanceMigration } from "../../src/workers/control/advance.js";
@@ -23,12 +24,12 @@ const signal = new AbortController().signal;
 const REF: MigrationRef = { migration: "m", target: "DST" };
 
 /** A migration of one table of five rows in one chunk, planned and not copied. */
-async function planned(ctx: TestContext, hooks: Hooks): Promise<EngineContext & AsyncDisposable> {
+async function planned(ctx: TestContext, hooks: Hooks, options: MigrationSpecInput["options"] = {}): Promise<EngineContext & AsyncDisposable> {
   await ctx.source.query(`CREATE TABLE ${ctx.schema}.t (id INT PRIMARY KEY, v VARCHAR(10)); INSERT INTO ${ctx.schema}.t VALUES (1,'a'),(2,'b'),(3,'c'),(4,'d'),(5,'e')`);
   const config = loadConfig(ctx.env);
   const connections = new Connections({ config, worker: "w-test" });
   const context: EngineContext = { config, connections, state: new State(config.stateSchema), log: createLogger("silent"), worker: "w-test", hooks };
-  await startMigration(context, { id: "m", source: "SRC", target: "DST", tables: [{ schema: ctx.schema }] }, signal);
+  await startMigration(context, { id: "m", source: "SRC", target: "DST", tables: [{ schema: ctx.schema }], options }, signal);
   await advanceMigration(context, REF, signal);
   await planTable(context, REF, 1, signal);
   return { ...context, [Symbol.asyncDispose]: () => Promise.resolve(connections.close()) };
@@ -91,6 +92,43 @@ test("a chunk that two workers copy at once is done by one of them", async () =>
   const [chunk] = await ctx.target.query(`SELECT COUNT(*) AS n, SUM(row_count) AS total FROM ${ctx.stateSchema}.chunks`);
   expect(chunk).toMatchObject({ n: "1", total: "5" });
   expect(await targetRows(ctx)).toBe("1a 2b 3c 4d 5e");
+});
+
+/** The same on a target that holds some ten thousands of rows behind the source's last. */
+async function overlaid(ctx: TestContext, hooks: Hooks): Promise<EngineContext & AsyncDisposable> {
+  await ctx.target.query(`CREATE DATABASE ${ctx.schema}; CREATE TABLE ${ctx.schema}.t (id INT PRIMARY KEY, v VARCHAR(10)); ${manyRows(ctx, 100_001)}; INSERT INTO ${ctx.schema}.t VALUES (3,'old')`);
+  return await planned(ctx, hooks, { existingTarget: "resume" });
+}
+
+const manyRows = (ctx: TestContext, first: number) =>
+  `SET SESSION cte_max_recursion_depth=1000000; INSERT INTO ${ctx.schema}.t WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<24999) SELECT ${first}+i, 'many' FROM n`;
+
+test("I3: a range that is cleared in several transactions: none of them deletes what a batch has written", async () => {
+  await using ctx = await testContext();
+  const hooks = once("chunk:after-clear", async () => {
+    await ctx.source.query(`UPDATE ${ctx.schema}.t SET v='new' WHERE id=3`);
+    await ctx.target.query(`UPDATE ${ctx.stateSchema}.fence SET seq=seq+1; REPLACE INTO ${ctx.schema}.t VALUES (3,'new')`);
+  });
+  await using context = await overlaid(ctx, hooks);
+  const copier = new ChunkCopier(context);
+  await expect(copier.copy(REF, 1, 1, signal)).rejects.toMatchObject({ code: "FENCE_MOVED" });
+  expect(await ctx.target.query(`SELECT v FROM ${ctx.schema}.t WHERE id=3`)).toEqual([{ v: "new" }]);
+  expect(await copier.copy(REF, 1, 1, signal)).toEqual({ kind: "copied", rows: 5 });
+  expect(await targetRows(ctx)).toBe("1a 2b 3new 4d 5e");
+});
+
+test("I3: a range that is cleared in several transactions: none of them deletes what a double of the job has written", async () => {
+  await using ctx = await testContext();
+  let second: unknown;
+  const hooks = once("chunk:after-clear", async () => {
+    second = await new ChunkCopier({ ...scene, hooks: noHooks }).copy(REF, 1, 1, signal);
+  });
+  await using scene = await overlaid(ctx, { at: (point, detail) => hooks.at(point, detail) });
+  // More than one transaction deletes.
+  await ctx.source.query(manyRows(ctx, 6));
+  expect(await new ChunkCopier(scene).copy(REF, 1, 1, signal)).toEqual({ kind: "void" });
+  expect(second).toEqual({ kind: "copied", rows: 25_005 });
+  expect(await ctx.target.query(`SELECT COUNT(*) AS n, MAX(id) AS last FROM ${ctx.schema}.t`)).toEqual([{ n: "25005", last: 25_005 }]);
 });
 
 test("I2: a batch is applied once, in order, and only where it begins at the fence", async () => {

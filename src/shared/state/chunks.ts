@@ -47,6 +47,12 @@ export class ChunkStore {
     return { table, number, lower: blobOf(row, "lower_key"), upper: blobOf(row, "upper_key"), done: row["state"] === "done", attempts: numberOf(row, "attempts") };
   }
 
+  /** Keeps others from marking a chunk done until the transaction ends. @returns false when it is done already, or gone */
+  async lockPending(session: Session, migration: string, chunk: Chunk): Promise<boolean> {
+    const rows = await session.rows(sql`SELECT number FROM ${this.table} WHERE migration=${id(migration)} AND table_number=${chunk.table} AND number=${chunk.number} AND state='pending' FOR UPDATE`);
+    return rows.length === 1;
+  }
+
   /** The next chunks to copy, over all tables, in order. */
   async pending(session: Session, migration: string, limit: number): Promise<{ table: number; number: number }[]> {
     const rows = await session.rows(sql`SELECT table_number, number FROM ${this.table} WHERE migration=${id(migration)} AND state='pending' ORDER BY table_number, number LIMIT ${limit}`);

@@ -6,8 +6,8 @@
  */
 import { positionCovers } from "../../shared/mysql/position.js";
 import { DroverError } from "../../shared/errors.js";
-import { keyPredicate } from "../../shared/keys/key-predicate.js";
-import { qualified, sql } from "../../shared/mysql/bytes.js";
+import type { KeyRange } from "../../shared/keys/key-predicate.js";
+import { sql } from "../../shared/mysql/bytes.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { Chunk } from "../../shared/state/chunks.js";
 import type { Fence } from "../../shared/state/fence.js";
@@ -16,6 +16,7 @@ import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { statementBytes } from "../target/checked-write.js";
 import { RowBuffer } from "../target/row-buffer.js";
+import { RangeClearer } from "./range-clearer.js";
 import { readChunk, type ChunkRows } from "./read-chunk.js";
 import { readWholeTable, type WholeTable } from "./read-whole-table.js";
 import { readError, refusedSinceChanged } from "./table-changed.js";
@@ -36,8 +37,6 @@ interface ChunkWork {
 
 /** The server ends a SELECT of ours after 4 s; a read that takes so long ends by itself before that, with what it has (milliseconds). */
 const MAX_READ_TIME = 3_000;
-/** Rows that one statement of `clearRange` deletes. */
-const CLEAR_ROWS = 10_000;
 
 export class ChunkCopier {
   private readonly context: EngineContext;
@@ -110,13 +109,13 @@ export class ChunkCopier {
   private async write(session: Session, work: ChunkWork, buffer: RowBuffer, rows: ChunkRows & Partial<WholeTable>, times: { readMs: number; writeStart: number }): Promise<boolean> {
     const { state, hooks } = this.context;
     const { migration, table, chunk } = work;
-    await session.run(sql`BEGIN`);
-    const fence = await state.fence.require(session, migration.id, "share");
-    if (fence.seq !== work.fence.seq || fence.epoch !== work.fence.epoch)
-      throw new DroverError("FENCE_MOVED", `the fence of ${migration.id} moved while chunk ${chunk.number} of ${table.source.table} was read`);
+    await this.begin(session, work);
     const upper = rows.stoppedAt ?? chunk.upper;
-    if (table.definition.key === null) await this.beginWhole(session, work, rows);
-    else if (table.overlay) await this.clearRange(session, table, { lower: chunk.lower, upper });
+    const whole = table.definition.key === null;
+    // Of a table without a key all rows take the place of whatever is there.
+    if ((whole || table.overlay) && !(await this.clearRange(session, work, { lower: chunk.lower, upper }))) return false;
+    // Its events are followed from where it was read.
+    if (whole && rows.position != null) await state.tables.setStartPosition(session, migration.id, table.number, rows.position);
     await buffer.write(session);
     const result = { rows: rows.rows, bytes: rows.bytes, readMs: times.readMs, writeMs: Date.now() - times.writeStart };
     // The mark comes last, so that a double of this job waits for nothing; it finds its own update matches no row.
@@ -135,16 +134,35 @@ export class ChunkCopier {
     return true;
   }
 
-  /** The whole table takes the place of whatever is there, and its events are followed from where it was read. */
-  private async beginWhole(session: Session, { migration, table }: ChunkWork, rows: Partial<WholeTable>): Promise<void> {
-    await session.run(sql`DELETE FROM ${qualified(table.target.schema, table.target.table)}`);
-    if (rows.position != null) await this.context.state.tables.setStartPosition(session, migration.id, table.number, rows.position);
+  /** Begins a transaction under the fence of `load`. */
+  private async begin(session: Session, { migration, table, chunk, fence: before }: ChunkWork): Promise<void> {
+    await session.run(sql`BEGIN`);
+    const fence = await this.context.state.fence.require(session, migration.id, "share");
+    if (fence.seq !== before.seq || fence.epoch !== before.epoch)
+      throw new DroverError("FENCE_MOVED", `the fence of ${migration.id} moved while chunk ${chunk.number} of ${table.source.table} was copied`);
   }
 
-  private async clearRange(session: Session, table: MigrationTable, range: { lower: Buffer | null; upper: Buffer | null }): Promise<void> {
-    const predicate = keyPredicate(table.definition, range);
-    const statement = sql`DELETE FROM ${qualified(table.target.schema, table.target.table)} WHERE ${predicate ?? sql`TRUE`} LIMIT ${CLEAR_ROWS}`;
-    for (let deleted = CLEAR_ROWS; deleted === CLEAR_ROWS; ) deleted = (await session.run(statement)).affectedRows;
+  /**
+   * Deletes what the target has in the range, in several transactions when it is much; the last one stays open for the rows. Each looks at
+   * the fence and at the chunk's mark: behind another fence rows may be a batch's, and behind the mark those of a double of this job.
+   * Whatever is deleted before that comes back, since the chunk is still to be copied.
+   * @returns false when the chunk was done by somebody else meanwhile; nothing is open then
+   */
+  private async clearRange(session: Session, work: ChunkWork, range: KeyRange): Promise<boolean> {
+    const { state, hooks } = this.context;
+    const { migration, table, chunk } = work;
+    const clearer = new RangeClearer(table, range, migration.spec.options);
+    for (;;) {
+      if (!(await state.chunks.lockPending(session, migration.id, chunk))) {
+        await session.run(sql`ROLLBACK`);
+        return false;
+      }
+      const portion = await clearer.clear(session);
+      if (portion.last) return true;
+      await session.run(sql`COMMIT`);
+      await hooks.at("chunk:after-clear", { migration: migration.id, table: table.number, chunk: chunk.number, rows: portion.rows });
+      await this.begin(session, work);
+    }
   }
 
   private takeBuffer(key: string, work: ChunkWork): RowBuffer {
