@@ -30,9 +30,15 @@ export const DEFAULT_JOB_OPTIONS = {
   removeOnFail: { age: 24 * 3600, count: 1000 },
 } as const;
 
+/**
+ * An answer that takes longer than this does not come (milliseconds): Redis' host is gone without a word, and the kernel would go on sending for a
+ * quarter of an hour. Longer than BullMQ's blocking commands wait (10 s).
+ */
+const SILENCE = 15_000;
+
 /** A Redis connection as BullMQ needs it: commands wait for Redis to come back instead of failing. */
 export function openRedis(url: string): Redis {
-  return new Redis(url, { maxRetriesPerRequest: null, enableReadyCheck: true, retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 6), 2_000) });
+  return new Redis(url, { maxRetriesPerRequest: null, socketTimeout: SILENCE, enableReadyCheck: true, retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 6), 2_000) });
 }
 
 export type Queues = Record<QueueName, Queue>;

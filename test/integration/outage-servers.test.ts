@@ -1,5 +1,6 @@
 /** MySQL servers that end, refuse, or forget, under a migration: cases 2, 3 and 7, failover, read-only. On servers of their own. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RowDataPacket } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openServers, type MysqlServer, type RedisServer, type Servers } from "../../scripts/servers/index.js";
 import type { StoredError } from "../../src/shared/contracts/status.js";
@@ -195,6 +196,43 @@ describe("the source", () => {
       await replica.close();
     }
   }, 120_000);
+
+  it("fails over to a server that lost the latest transactions: the follow says so, does not go on as if nothing were missing, and does when they are there", async () => {
+    const replica = await servers.mysql({ name: "replica", config: CONFIG });
+    try {
+      await using scene = await FaultScene.open(urls, numbered("t", 300));
+      await scene.addUser(replica.url);
+      const old = await scene.worker();
+      await scene.start();
+      await scene.phase("streaming");
+      await moveTo(scene, replica);
+      await scene.sql("source", `UPDATE ${scene.schema}.t SET v='lost' WHERE id=7`);
+      await scene.applied();
+      await scene.close(old);
+      const lost = await lastTransaction();
+      await scene.moveSource(replica.url);
+      await scene.worker();
+      await until(async () => (await scene.client.status("m")).error?.code === "SERVER_UNAVAILABLE", "the error to be shown", 40_000);
+      expect((await scene.client.status("m")).error?.message).toMatch(/has not executed everything/);
+      await scene.sql("source", `UPDATE ${scene.schema}.t SET v='new' WHERE id=8`);
+      expect(await scene.sql("target", `SELECT v FROM ${scene.schema}.t WHERE id IN (7, 8) AND v IN ('lost', 'new')`)).toEqual([{ v: "lost" }]);
+      // Found and brought back, as from the old server's binlog.
+      await scene.sql("source", `SET gtid_next='${lost}'; UPDATE ${scene.schema}.t SET v='lost' WHERE id=7; SET gtid_next=AUTOMATIC`);
+      await until(async () => (await scene.client.status("m")).error === null, "the error to be over", 40_000);
+      expect(await scene.differences()).toEqual([]);
+    } finally {
+      await replica.close();
+    }
+  }, 120_000);
+
+  async function lastTransaction(): Promise<string> {
+    const { createConnection } = await import("mysql2/promise");
+    const db = await createConnection({ uri: source.url });
+    const [rows] = await db.query<RowDataPacket[]>("SELECT @@server_uuid AS uuid, @@GLOBAL.gtid_executed AS executed");
+    db.destroy();
+    const { uuid, executed } = rows[0] as { uuid: string; executed: string };
+    return `${uuid}:${/(\d+)\s*$/.exec(executed.split(",").find((each) => each.trim().startsWith(uuid)) ?? "")?.[1]}`;
+  }
 
   /** The replica takes the source's rows and GTID history, as a restored backup, then follows natively until it has all, and takes over. */
   async function moveTo(scene: FaultScene, replica: MysqlServer): Promise<void> {

@@ -20,7 +20,7 @@ import { RangeClearer } from "./range-clearer.js";
 import { readChunk, type ChunkRows } from "./read-chunk.js";
 import { readWholeTable, type WholeTable } from "./read-whole-table.js";
 import { readError, refusedSinceChanged } from "./table-changed.js";
-import { waitUntilVisible } from "./visibility.js";
+import { waitUntilVisible } from "../visibility.js";
 
 /** `void`: the migration is not copying at present, or the chunk is done already. */
 export type ChunkOutcome = { kind: "copied"; rows: number } | { kind: "void" };

@@ -22,6 +22,7 @@ import type { EngineContext, MigrationRef } from "../context.js";
 import { endOldBuilds } from "../planner/build-indexes.js";
 import { ensureTargetSchema, recreateTarget, SMALL_TABLE_ROWS } from "../planner/target-table.js";
 import { requireTransactions } from "./require-transactions.js";
+import { waitUntilVisible } from "../visibility.js";
 import { keepBuildersOut, withDdlLock } from "../target/ddl-lock.js";
 import { tableInTheWay } from "../planner/in-the-way.js";
 import { presentTable } from "../planner/present-table.js";
@@ -112,6 +113,9 @@ async function createOnce(context: EngineContext, ref: MigrationRef, number: num
       if ("inTheWay" in created) return created;
       await hooks.at("table:after-create", { migration: ref.migration, table: number });
       if (await recordCreated(context, ref, session, { ...created, phase: "planning" })) return "restarted";
+      // The fence has passed the position of this definition: of a source that lags, or has lost something, one that is read at once is as old.
+      const fence = await state.fence.require(session, ref.migration);
+      await connections.use(migration.spec.source, "source", signal, (s) => waitUntilVisible(s, fence.position, signal));
     }
   });
 }

@@ -19,7 +19,7 @@ import { sql, type ByteSql } from "../../shared/mysql/bytes.js";
 import type { Session } from "../../shared/mysql/session.js";
 import { WORKING_PHASES } from "../../shared/state/migrations.js";
 import type { Fence } from "../../shared/state/fence.js";
-import { waitUntilVisible } from "../copy/visibility.js";
+import { waitUntilVisible } from "../visibility.js";
 import { replaceRows, statementBytes } from "../target/checked-write.js";
 import type { ChunkWork } from "./compare-chunk.js";
 import { byStatement, fromKeys } from "./row-hashes.js";

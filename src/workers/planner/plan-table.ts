@@ -10,7 +10,7 @@ import { isTimeLimit } from "../../shared/mysql/server-error.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
-import { waitUntilVisible } from "../copy/visibility.js";
+import { waitUntilVisible } from "../visibility.js";
 import { readError } from "../copy/table-changed.js";
 
 /** The planner stops when this many chunks wait, and is called again when fewer than half of them are left. */

@@ -22,6 +22,7 @@ import type { MigrationTable } from "../../shared/state/tables.js";
 import type { BinlogHandler, BinlogStatement, TransactionStart } from "../binlog/events.js";
 import { openBinlogStream, type BinlogStream } from "../binlog/stream.js";
 import type { EngineContext, MigrationRef } from "../context.js";
+import { waitUntilVisible } from "../visibility.js";
 import { BatchBuilder } from "./batch-builder.js";
 import { BACKLOG_POLL, BatchSender } from "./batch-sender.js";
 import { isFollowing, readBeginning, type Beginning } from "./beginning.js";
@@ -53,7 +54,11 @@ const STREAM_SESSIONS = 2;
 export async function runTail(context: EngineContext, ref: MigrationRef, options: TailOptions, signal: AbortSignal): Promise<TailEnd> {
   const begin = await readBeginning(context, ref, options.chain, signal);
   if (begin === null) return "not-due";
-  const naming = await context.connections.use(begin.migration.spec.source, "source", signal, readSourceNaming);
+  const naming = await context.connections.use(begin.migration.spec.source, "source", signal, async (session) => {
+    // A source that was failed over to and has lost what we applied sends its stream all the same: it looks for its own transactions only.
+    await waitUntilVisible(session, begin.tip.position, signal);
+    return await readSourceNaming(session);
+  });
   const tail = new Tail(context, ref, options, begin, naming);
   return await tail.run(signal);
 }

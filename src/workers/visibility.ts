@@ -1,8 +1,8 @@
 /** Step 2a of the protocol: a read must see everything up to the fence's position (a source may be a replica, or a server failed over to). */
-import { sleep } from "../../shared/abort.js";
-import { DroverError } from "../../shared/errors.js";
-import { executedPosition, positionCovers } from "../../shared/mysql/position.js";
-import type { Session } from "../../shared/mysql/session.js";
+import { sleep } from "../shared/abort.js";
+import { DroverError } from "../shared/errors.js";
+import { executedPosition, positionCovers } from "../shared/mysql/position.js";
+import type { Session } from "../shared/mysql/session.js";
 
 const POLL = 100;
 const PATIENCE = 10_000;
