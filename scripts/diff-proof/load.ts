@@ -12,6 +12,8 @@ export interface LoadOptions {
   workers: number;
 }
 
+/** A commit takes as long as the disk needs: so many at once, that the rate does not hang on it. */
+const WRITERS = 8;
 /** Of the asked rate so much must have been written, or the proof proves little. */
 const RATE_REACHED = 0.9;
 
@@ -24,7 +26,7 @@ export async function proveLoad(options: LoadOptions): Promise<{ ok: boolean }> 
   stage.startWorkers(options.workers);
   const client = stage.client();
   await stage.migrate(client, "copy+follow");
-  await using writers = await Writers.start(stage.source, { rows, rate, spare: new Set() });
+  await using writers = await Writers.start(stage.source, { rows, rate, spare: new Set(), writers: WRITERS });
   const began = performance.now();
   const reports = [];
   for (let i = 1; i <= diffs; i++) {

@@ -78,6 +78,8 @@ describe("binlog settings of other versions", () => {
     const variables = { gtid_mode: undefined, enforce_gtid_consistency: undefined };
     expect(await codes(binlogSettings, { source: { version: "10.11.2-MariaDB", variables } })).toEqual([]);
     expect(await codes(binlogSettings, { source: { version: "10.11.2-MariaDB", variables: { ...variables, mysql56_temporal_format: "OFF", binlog_row_image: "FULL_NODUP" } } })).toEqual(["binlog-row-image", "temporal-format"]);
+    expect(await codes(binlogSettings, { source: { version: "10.11.2-MariaDB", variables: { ...variables, rpl_semi_sync_master_enabled: "ON", rpl_semi_sync_master_wait_point: "AFTER_SYNC" } } })).toEqual(["semi-sync-wait-point"]);
+    expect(await codes(binlogSettings, { source: { version: "10.11.2-MariaDB", variables: { ...variables, rpl_semi_sync_master_enabled: "OFF", rpl_semi_sync_master_wait_point: "AFTER_SYNC" } } })).toEqual([]);
   });
   it("wants a server_id, and names every step to GTIDs", async () => {
     const findings = await run(binlogSettings, { source: { version: "5.7.44", variables: { server_id: "0", gtid_mode: "OFF_PERMISSIVE" } } });

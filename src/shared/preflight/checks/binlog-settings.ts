@@ -55,6 +55,12 @@ function gtids(source: ServerFacts): Finding[] {
 }
 
 function mariaDbForm(source: ServerFacts): Finding[] {
-  if (!atLeast(source.version, 10, 1) || source.variables.get("mysql56_temporal_format")?.toUpperCase() !== "OFF") return [];
-  return [failure("temporal-format", `${source.name}: mysql56_temporal_format is OFF: the binlog does not tell the fractions of times`, `${setVariable(source, "mysql56_temporal_format", "ON")} and rebuild the tables: ALTER TABLE … FORCE`)];
+  const { name, variables, version } = source;
+  const findings: Finding[] = [];
+  if (atLeast(version, 10, 1) && variables.get("mysql56_temporal_format")?.toUpperCase() === "OFF")
+    findings.push(failure("temporal-format", `${name}: mysql56_temporal_format is OFF: the binlog does not tell the fractions of times`, `${setVariable(source, "mysql56_temporal_format", "ON")} and rebuild the tables: ALTER TABLE … FORCE`));
+  // MariaDB counts a transaction among the executed ones when it is written to the binlog; only behind the replica's answer can a SELECT see it.
+  if (isOn(variables.get("rpl_semi_sync_master_enabled")) && variables.get("rpl_semi_sync_master_wait_point")?.toUpperCase() === "AFTER_SYNC")
+    findings.push(failure("semi-sync-wait-point", `${name}: rpl_semi_sync_master_wait_point is AFTER_SYNC: its GTID position is ahead of what a SELECT can see while it waits for a replica, so a row that was read could be older than it seems`, setVariable(source, "rpl_semi_sync_master_wait_point", "AFTER_COMMIT")));
+  return findings;
 }
