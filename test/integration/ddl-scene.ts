@@ -48,6 +48,30 @@ export class DdlScene implements AsyncDisposable {
     }
   }
 
+  /**
+   * A migration of mode `follow`: the target is filled by hand with what the source has before `backlog`, and follows from there.
+   * @param settings.checked the preflight must find nothing that blocks
+   */
+  static async follow(settings: { before: string; backlog: string; checked?: boolean }): Promise<DdlScene> {
+    const ctx = await testContext({ allowedKey: () => true });
+    const scene = new DdlScene(ctx);
+    try {
+      await ctx.source.query(`USE ${ctx.schema}; ${settings.before}`);
+      await ctx.target.query(`CREATE DATABASE ${ctx.schema}; USE ${ctx.schema}; ${settings.before}`);
+      const [row] = await ctx.source.query("SELECT @@GLOBAL.gtid_executed AS position");
+      await ctx.source.query(settings.backlog);
+      await scene.startWorker();
+      await scene.client.startMigration(
+        { id: "m", source: "SRC", target: "DST", mode: "follow", startPosition: String(row?.["position"]).replaceAll("\n", ""), tables: [{ schema: ctx.schema }] },
+        { preflight: settings.checked === true },
+      );
+      return scene;
+    } catch (error) {
+      await scene[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
   /** Statements on the source, in the test's schema. */
   async source(sql: string): Promise<void> {
     await this.ctx.source.query(sql);

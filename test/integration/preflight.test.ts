@@ -274,6 +274,11 @@ describe("a follow alone", () => {
     await source.query("FLUSH BINARY LOGS; PURGE BINARY LOGS BEFORE NOW() + INTERVAL 1 DAY");
     expect(codes(await follow(`${uuid}:1`))).toEqual(["start-position-purged"]);
     expect(await follow(executed)).toEqual([]);
+    // The shape is that of the position: what came since may have changed it, and is followed.
+    await target.query("ALTER TABLE my_shop.codes MODIFY code CHAR(4) NOT NULL");
+    expect((await follow(executed)).map(({ code, severity }) => [code, severity])).toEqual([["target-column-differs", "error"]]);
+    await source.query("CREATE DATABASE later; DROP DATABASE later");
+    expect((await follow(executed)).map(({ code, severity }) => [code, severity])).toEqual([["target-column-differs", "warning"]]);
     await target.query("DROP DATABASE my_shop");
   });
 });

@@ -1,0 +1,19 @@
+/** Mode `follow`: the target was filled by other means as of a position of the source, which has gone on since, also by DDL. */
+import { expect, it } from "vitest";
+import { DdlScene, numbered } from "./ddl-scene.js";
+
+const begin = `CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(40), n INT); CREATE TABLE s (name VARCHAR(20) PRIMARY KEY, v VARCHAR(40)); CREATE TABLE quiet (id INT PRIMARY KEY, v VARCHAR(40));
+  CREATE TABLE u (id INT PRIMARY KEY, v VARCHAR(40) UNIQUE); ${numbered("t", 300)}; ${numbered("quiet", 30)}; ${numbered("u", 30)}; INSERT INTO s VALUES ('a', 'one'), ('b', 'two'), ('c', 'three')`;
+
+/** Rows of every shape that the tables have on their way. */
+const backlog = `UPDATE t SET v='changed' WHERE id % 3 = 0; DELETE FROM t WHERE id % 10 = 0; INSERT INTO t VALUES (1000, 'of the old shape', 1);
+  ALTER TABLE t ADD COLUMN a VARCHAR(20) NOT NULL DEFAULT 'x' AFTER id, DROP COLUMN n; UPDATE t SET a=CONCAT('a', id) WHERE id < 50; INSERT INTO t VALUES (1001, 'new', 'of the new shape');
+  ALTER TABLE t RENAME COLUMN v TO w, ADD INDEX (w); UPDATE t SET id=id+5000 WHERE id BETWEEN 100 AND 120;
+  UPDATE s SET name='A', v='in another case' WHERE name='a'; TRUNCATE u; INSERT INTO u VALUES (1, 'v2'), (2, 'v1'); ALTER TABLE u MODIFY v VARCHAR(40) CHARACTER SET latin1, ADD w INT AS (id * 2) STORED;
+  BEGIN; UPDATE u SET v=NULL WHERE id=1; UPDATE u SET v='v2' WHERE id=2; UPDATE u SET v='v1' WHERE id=1; COMMIT; INSERT INTO s SELECT CONCAT('n', id), w FROM t WHERE id > 5000`;
+
+it("goes on from the position, through a backlog of rows and DDL, to what is written now", async () => {
+  await using scene = await DdlScene.follow({ before: begin, backlog, checked: true });
+  await scene.source("INSERT INTO t VALUES (2000, 'now', 'now'); ALTER TABLE quiet ADD k INT; UPDATE quiet SET k=id");
+  expect(await scene.differences()).toEqual([]);
+}, 120_000);
