@@ -7,16 +7,30 @@
  * The chain is its own fencing: `append` succeeds only where the batch begins at the tip, so of two tails (one a
  * zombie) only one can add, and it does not matter which. When Redis was emptied the tip is gone, every append fails,
  * and the tail starts again from the fence (promise 3).
+ *
+ * A chain does not outlive the server's run in which it began. A Redis that was started or promoted may have come back with
+ * an older tip, from which the binlog would be cut a second time under the same names, while an applier still holds a batch of the first
+ * cut: rows between the two cuts would be lost (test/unit/model).
  */
 import { randomBytes } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { BatchInfo } from "./batch.js";
 
+/** Lua: the server's run. Its id changes with each start, that of its replication history with each promotion. */
+const RUN = `
+local function run()
+  local info = redis.call('INFO', 'server') .. redis.call('INFO', 'replication')
+  return (string.match(info, 'run_id:(%w+)') or '') .. ':' .. (string.match(info, 'master_replid:(%w+)') or '')
+end
+`;
+
 /**
- * KEYS chain, tip, bytes, bell, payload. ARGV expected tip (JSON), info, payload, next tip.
- * Returns the backlog's bytes after, or -1 when the tip is another one.
+ * KEYS chain, tip, bytes, bell, payload. ARGV expected tip (JSON), info, payload, next tip, the chain's run.
+ * Returns the backlog's bytes after, or -1 when the tip is another one, or the server's run.
  */
 const APPEND = `
+${RUN}
+if run() ~= ARGV[5] then return -1 end
 local tip = redis.call('GET', KEYS[2])
 if not tip or tip ~= ARGV[1] then return -1 end
 redis.call('SET', KEYS[5], ARGV[3])
@@ -62,6 +76,8 @@ export interface Tip {
    * transaction, and must not be taken for it (test/unit/model).
    */
   chain: string;
+  /** The server's run in which the chain began. */
+  run: string;
   /** The fence's epoch: pause, resume and a table that starts over void the chain. */
   epoch: number;
   seq: number;
@@ -96,14 +112,19 @@ export class BacklogChain {
     return raw === null ? null : (JSON.parse(raw) as Tip);
   }
 
+  /** The server's run, to be compared with a tip's: read it after the tip, for a tip that comes back is of an earlier run. */
+  async run(): Promise<string> {
+    return (await this.redis.eval(`${RUN} return run()`, 0)) as string;
+  }
+
   /** Whether the chain ends there: it is void when the applier, or Redis, has thrown it away. */
   async endsAt(tip: Tip): Promise<boolean> {
     return (await this.redis.get(this.key("tip"))) === tipText(tip);
   }
 
   /** Empties the chain and begins a new one at the fence. */
-  async reset(at: Omit<Tip, "chain">): Promise<Tip> {
-    const tip = { ...at, chain: randomBytes(8).toString("hex") };
+  async reset(at: Omit<Tip, "chain" | "run">): Promise<Tip> {
+    const tip = { ...at, chain: randomBytes(8).toString("hex"), run: await this.run() };
     await this.beginAnew(tipText(tip), "");
     return tip;
   }
@@ -115,12 +136,13 @@ export class BacklogChain {
 
   /**
    * Appends a batch that begins at `tip`.
-   * @returns the backlog's bytes after it; null when the tip is another one: this tail is not the one any more
+   * @returns the backlog's bytes after it; null when the tip is another one, so that this tail is not the one any more, or when the server
+   *   was started or promoted since the chain began
    */
   async append(tip: Tip, info: BatchInfo, payload: Buffer): Promise<number | null> {
-    const next = tipText({ chain: info.chain, epoch: info.epoch, seq: info.seq, position: info.to, barrier: info.barrier === true });
+    const next = tipText({ chain: info.chain, run: tip.run, epoch: info.epoch, seq: info.seq, position: info.to, barrier: info.barrier === true });
     const total = (await this.redis.eval(APPEND, 5, this.key("chain"), this.key("tip"), this.key("bytes"), this.key("bell"), this.payload(info),
-      tipText(tip), JSON.stringify(info), payload, next)) as number;
+      tipText(tip), JSON.stringify(info), payload, next, tip.run)) as number;
     return total < 0 ? null : total;
   }
 
@@ -167,5 +189,5 @@ export class BacklogChain {
 }
 
 function tipText(tip: Tip): string {
-  return JSON.stringify({ chain: tip.chain, epoch: tip.epoch, seq: tip.seq, position: tip.position, ...(tip.barrier === true ? { barrier: true } : {}) });
+  return JSON.stringify({ chain: tip.chain, run: tip.run, epoch: tip.epoch, seq: tip.seq, position: tip.position, ...(tip.barrier === true ? { barrier: true } : {}) });
 }

@@ -103,9 +103,9 @@ export class BatchSender {
         const detail = { migration: this.options.migration, seq: info.seq };
         await this.options.hooks.at("batch:before-enqueue", detail);
         const total = await this.options.chain.append(this.tip, info, payload);
-        if (total === null) throw new DroverError("FENCE_MOVED", "another tail has taken over, or Redis was emptied");
+        if (total === null) throw new DroverError("FENCE_MOVED", "another tail has taken over, or Redis was emptied or started anew");
         await this.options.hooks.at("batch:after-enqueue", { ...detail, transactions: info.transactions, bytes: payload.length });
-        this.tip = { chain: info.chain, epoch: info.epoch, seq: info.seq, position: info.to, ...(info.barrier === true ? { barrier: true } : {}) };
+        this.tip = { chain: info.chain, run: this.tip.run, epoch: info.epoch, seq: info.seq, position: info.to, ...(info.barrier === true ? { barrier: true } : {}) };
         this.queue.shift();
         this.waitingBytes -= payload.length;
         this.backlogBytes = total;

@@ -1,4 +1,4 @@
-/** Where a tail begins: at the chain's tip when the chain fits the fence, else at the fence with a new chain. */
+/** Where a tail begins: at the chain's tip when the chain fits the fence and Redis is still the same, else at the fence with a new chain. */
 import type { BacklogChain, Tip } from "../../shared/backlog/chain.js";
 import type { Fence } from "../../shared/state/fence.js";
 import type { Migration } from "../../shared/state/migrations.js";
@@ -17,6 +17,7 @@ export async function readBeginning(context: EngineContext, ref: MigrationRef, c
   // The chain is read before the fence: the fence moves along the chain, never the other way round.
   const tip = await chain.tip();
   const { batches } = await chain.size();
+  const run = await chain.run();
   // The tables are read after the fence: definitions change together with it, so these are never older than it.
   const { migration, tables, fence } = await connections.use(ref.target, "target", signal, async (session) => ({
     fence: await state.fence.read(session, ref.migration),
@@ -26,7 +27,7 @@ export async function readBeginning(context: EngineContext, ref: MigrationRef, c
   if (!isFollowing(migration) || fence === null) return null;
   // The statement at the end of the chain was not executed yet.
   if (tip?.barrier === true && batches > 0 && tip.epoch === fence.epoch && tip.seq > fence.seq) return null;
-  if (tip !== null && fits(tip, batches, fence)) return { migration, tables, tip };
+  if (tip !== null && tip.run === run && fits(tip, batches, fence)) return { migration, tables, tip };
   return await beginAnew(context, ref, chain, signal);
 }
 

@@ -7,6 +7,8 @@ export interface Tip {
   epoch: number;
   seq: number;
   position: number;
+  /** The server's run in which the chain began: it does not outlive it. */
+  run: number;
 }
 
 export interface BatchInfo {
@@ -24,21 +26,29 @@ export class Chain {
   private list: BatchInfo[] = [];
   private payloads = new Map<string, NetEffect>();
   private names = 0;
+  private runs = 0;
+  private snapshot: { tip: Tip | null; list: BatchInfo[]; payloads: Map<string, NetEffect> } = { tip: null, list: [], payloads: new Map() };
 
   get tip(): Tip | null {
     return this.current;
+  }
+
+  /** Another one after each restart and after each promotion. */
+  get run(): number {
+    return this.runs;
   }
 
   get length(): number {
     return this.list.length;
   }
 
-  /** Succeeds only where the batch begins at the tip. */
-  append(at: Tip, info: BatchInfo, payload: NetEffect): boolean {
+  /** Succeeds only where the batch begins at the tip, in the run in which the chain began. */
+  append(at: Tip, info: BatchInfo, payload: NetEffect, trustsSnapshots = false): boolean {
+    if (at.run !== this.runs && !trustsSnapshots) return false;
     if (JSON.stringify(this.current) !== JSON.stringify(at)) return false;
     this.list.push(info);
     this.payloads.set(this.key(info), payload);
-    this.current = { chain: info.chain, epoch: info.epoch, seq: info.seq, position: info.to };
+    this.current = { chain: info.chain, epoch: info.epoch, seq: info.seq, position: info.to, run: at.run };
     return true;
   }
 
@@ -69,6 +79,19 @@ export class Chain {
     this.current = null;
     this.list = [];
     this.payloads.clear();
+  }
+
+  /** Redis writes its snapshot. */
+  save(): void {
+    this.snapshot = { tip: this.current, list: [...this.list], payloads: new Map(this.payloads) };
+  }
+
+  /** Redis comes back with its latest snapshot, or a replica that lagged takes its place. */
+  restore(): void {
+    this.runs += 1;
+    this.current = this.snapshot.tip;
+    this.list = [...this.snapshot.list];
+    this.payloads = new Map(this.snapshot.payloads);
   }
 
   private beginsWith(head: BatchInfo): boolean {

@@ -59,14 +59,15 @@ class History {
 
   live(): void {
     const { random, world } = this;
-    const { source, target, chain, mistakes } = world;
+    const { source, target, chain, mistakes, variant } = world;
     // Few transactions leave a wrong row wrong; many faults, or all kinds of them, seldom get far.
     const steps = 50 + random.below(MAX_STEPS);
     const transactions = 1 + random.below(MAX_TRANSACTIONS);
     const writes = 0.1 * random.next();
     const shows = 0.1 * random.next();
-    const faultRate = 0.02 * random.next();
-    const faults = [() => chain.clear(), () => void target.bumpEpoch(), () => restartTable(world), () => startMigration(world)].filter(
+    const faultRate = (variant.restores === true ? 0.15 : 0.02) * random.next();
+    const restoring = [() => chain.save(), () => chain.restore()];
+    const faults = variant.restores === true ? restoring : [() => chain.clear(), () => random.pick(restoring)(), () => void target.bumpEpoch(), () => restartTable(world), () => startMigration(world)].filter(
       () => mistakes.lanesWithoutBarrier !== true && random.chance(0.3),
     );
     for (let i = 0; i < steps; i++) {

@@ -1,6 +1,6 @@
 /**
  * The protocol of docs/protocol.md as an executable model, explored by random histories. Each history mixes writers on the
- * source, jobs of all kinds by several workers, crashes, zombies, an emptied Redis, pauses, tables and migrations that start over,
+ * source, jobs of all kinds by several workers, crashes, zombies, an emptied Redis or one of older snapshots, pauses, tables and migrations that start over,
  * and ends with a comparison of both sides. To see a history again: `runHistory(SEED)`.
  */
 import { describe, expect, it } from "vitest";
@@ -30,6 +30,10 @@ describe("the protocol", () => {
   it("I1 I2 I3: also when a batch is written in many transactions, half applied and cut anew", () => {
     expect(explore(HISTORIES, { split: true }, {})).toBeNull();
   }, PATIENCE);
+
+  it("I1 I2 I3: also when Redis comes back with older snapshots again and again", () => {
+    expect(explore(HISTORIES, { restores: true }, {})).toBeNull();
+  }, PATIENCE);
 });
 
 describe("planted mistakes that the exploration must find", () => {
@@ -45,6 +49,7 @@ describe("planted mistakes that the exploration must find", () => {
     ["I3: the tail reads the tables before the fence's epoch", { tablesBeforeFence: true }],
     ["I3: a batch is applied without a look at where it begins", { ignoresFrom: true }],
     ["I3: a chain that begins anew keeps the epoch of the old one", { newChainKeepsEpoch: true }],
+    ["I3: a chain goes on when Redis has come back with an older snapshot", { trustsSnapshots: true }, { restores: true }],
     ["I3: a migration that was removed and started again begins with the same fence", { restartKeepsEpoch: true }],
     ["I3: a batch is written in several transactions without a claim", { splitWithoutClaim: true }, { split: true }],
   ];

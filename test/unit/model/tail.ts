@@ -12,21 +12,24 @@ export function* tail(world: World): Job {
   const known = chain.tip;
   const batches = chain.length;
   yield;
+  // After the tip: what an older snapshot says is of an earlier run.
+  const { run } = chain;
+  yield;
   const early = { tableStart: target.tableStart, table: target.table };
   if (mistakes.tablesBeforeFence === true) yield;
   const { fence } = target;
   yield;
   let tip: Tip;
-  if (known !== null && fits(known, batches, fence)) tip = known;
-  else tip = yield* newChain(world, fence);
+  if (known !== null && (known.run === run || mistakes.trustsSnapshots === true) && fits(known, batches, fence)) tip = known;
+  else tip = yield* newChain(world, fence, run);
 
   // The tables are read after the epoch is known: were they older, batches of a new epoch would be cut by old start positions.
   const { tableStart, table } = mistakes.tablesBeforeFence === true ? early : target;
   const builder = new NetEffectBuilder();
   const append = (to: number, partial: boolean): boolean => {
     const info: BatchInfo = { chain: tip.chain, epoch: tip.epoch, seq: tip.seq + 1, from: tip.position, to, partial };
-    if (!chain.append(tip, info, builder.take())) return false;
-    tip = { chain: tip.chain, epoch: info.epoch, seq: info.seq, position: to };
+    if (!chain.append(tip, info, builder.take(), mistakes.trustsSnapshots)) return false;
+    tip = { chain: tip.chain, epoch: info.epoch, seq: info.seq, position: to, run: tip.run };
     return true;
   };
   let position = tip.position;
@@ -56,8 +59,8 @@ function fits(tip: Tip, batches: number, fence: Fence): boolean {
 }
 
 /** A new chain is a new epoch: whatever somebody still holds of the old one is void. */
-function* newChain({ target, chain, mistakes }: World, known: Fence): Generator<void, Tip, void> {
+function* newChain({ target, chain, mistakes }: World, known: Fence, run: number): Generator<void, Tip, void> {
   const { epoch, seq, position } = mistakes.newChainKeepsEpoch === true ? known : target.bumpEpoch();
   yield;
-  return chain.beginAnew({ epoch, seq, position });
+  return chain.beginAnew({ epoch, seq, position, run });
 }

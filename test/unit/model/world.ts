@@ -23,6 +23,8 @@ export interface World {
 export interface Variant {
   /** A batch is applied row by row, each in a transaction of its own: deletes, barrier, replaces, barrier, fence. */
   split?: boolean;
+  /** Of the faults only one, and often: Redis comes back with an older snapshot. */
+  restores?: boolean;
 }
 
 /** Planted on purpose, to see that the explorer would find them. */
@@ -49,6 +51,8 @@ export interface Mistakes {
   tablesBeforeFence?: boolean;
   /** A chain that begins anew keeps the epoch of the old one (I3). */
   newChainKeepsEpoch?: boolean;
+  /** A chain goes on when Redis has come back with an older snapshot (I3). */
+  trustsSnapshots?: boolean;
   /** A migration that was removed and started again begins with the same fence (I3). */
   restartKeepsEpoch?: boolean;
   /** Split batches are written without claiming the fence first (I3). */
