@@ -1,5 +1,5 @@
 /**
- * A diff whose state server is locked, limited, killed, or cuts its connections (cases 10, 11, 12, 13): it reports the error,
+ * A diff whose state server is locked, limited, killed, or cuts its connections (cases 10, 11, 12, 13), or whose Redis refuses to write: it reports the error,
  * and ends `completed` by itself when the trouble is over. On servers of its own.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -69,6 +69,14 @@ async function reached(scene: DiffScene, diffId: string, rows: number): Promise<
     if (report && report.tables.reduce((sum, t) => sum + t.rowsCompared, 0) >= rows) return;
   }
   throw new Error("the diff does not get there");
+}
+
+/** Refuses every write for a while, as a primary without enough replicas does. */
+async function refusing(url: string, milliseconds: number): Promise<{ over: Promise<void> }> {
+  const connection = new Redis(url);
+  await connection.config("SET", "min-replicas-to-write", "1");
+  const over = sleep(milliseconds).then(() => connection.config("SET", "min-replicas-to-write", "0")).then(() => connection.disconnect());
+  return { over };
 }
 
 function expectResult(report: DiffReport): void {
@@ -174,4 +182,34 @@ describe("a diff whose state server is in trouble", () => {
     expectResult(await ended(scene, diffId));
     void worker;
   }, 90_000);
+});
+
+it("a Redis that refuses the jobs which planning makes ends no diff", async () => {
+  await using ctx = await ownContext();
+  await using scene = new DiffScene(ctx, { tuning: SMALL });
+  await table(scene);
+  const diffId = await scene.start();
+  // Planning waits for this lock; the jobs come right behind it.
+  const holder = await ctx.target.connect();
+  await holder.query(`BEGIN; SELECT * FROM ${ctx.stateSchema}.diffs FOR UPDATE`);
+  await using worker = new DiffWorker(scene, { tuning: SMALL });
+  for (const until = Date.now() + 10_000; (await worker.context.queues.diff.getActiveCount()) === 0 && Date.now() < until; ) await sleep(50);
+  await sleep(500);
+  const { over } = await refusing(redis.url, 2_000);
+  await holder.query("ROLLBACK");
+  holder.destroy();
+  const report = await ended(scene, diffId);
+  await over;
+  expect(report.attempts).toBeGreaterThan(1);
+  expectResult(report);
+});
+
+it("a defect in a chunk ends the diff, with the defect as its error", async () => {
+  await using ctx = await ownContext();
+  await using scene = new DiffScene(ctx, { tuning: SMALL });
+  await table(scene);
+  const diffId = await scene.start();
+  await using _worker = new DiffWorker(scene, { tuning: SMALL, hooks: { at: async (point, { chunk }) => { if (point === "diff:before-record" && chunk === 3) throw new RangeError("planted"); } } });
+  const report = await ended(scene, diffId);
+  expect(report).toMatchObject({ state: "failed", lastError: { code: "POISON", message: expect.stringContaining("unexpected: planted") } });
 });

@@ -156,3 +156,20 @@ describe("a chain of batches", () => {
     expect(await on.add(tip)).toBeNull();
   });
 });
+
+it("a Redis that refuses to write for a moment takes no cut-over back", async () => {
+  const redis = await servers.redis();
+  await using scene = await FaultScene.open({ source: inject("servers").source, target: inject("servers").target, redis: redis.url }, numbered("t", 100));
+  let outages = 0;
+  await scene.worker({
+    at: async (point, { step }) => {
+      if (point !== "cutover:step" || step !== "diff" || outages++ > 0) return;
+      await command(redis, "CONFIG", "SET", "min-replicas-to-write", "1");
+      setTimeout(() => void command(redis, "CONFIG", "SET", "min-replicas-to-write", "0"), 2_000);
+    },
+  });
+  await scene.start();
+  await scene.phase("streaming", 60_000);
+  expect(await scene.client.cutover("m", { diff: true, timeout: 50_000, maxLag: 3_600_000 })).toMatchObject({ state: "completed", error: null });
+  expect(outages).toBeGreaterThan(1);
+});

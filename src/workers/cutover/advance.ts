@@ -13,6 +13,7 @@ import { sleep } from "../../shared/abort.js";
 import { backoffDelay } from "../../shared/backoff.js";
 import { DroverError } from "../../shared/errors.js";
 import type { Cutover } from "../../shared/state/cutovers.js";
+import { codedError } from "../coded-error.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import type { CutoverRun } from "./run.js";
 import { STEPS, type StepScope } from "./steps.js";
@@ -83,10 +84,6 @@ async function attempt(context: EngineContext, ref: MigrationRef, cutover: Cutov
     else await giveUp(context, ref, error, signal);
     return "moved";
   }
-}
-
-function codedError(thrown: unknown): DroverError {
-  return thrown instanceof DroverError ? thrown : new DroverError("BUG", `unexpected: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
 }
 
 /** The step that ended the migration lies behind. */

@@ -1,5 +1,5 @@
 /** The diff's work items as a worker runs them: prepare, chunk, repair. Knows nothing of BullMQ. */
-import { DroverError, errorRecord } from "../../shared/errors.js";
+import { DroverError, errorRecord, type ErrorCode } from "../../shared/errors.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
 import type { DiffOptions } from "../../shared/contracts/diff.js";
 import { DiffState } from "../../shared/state/diff-state.js";
@@ -8,6 +8,7 @@ import type { Session } from "../../shared/mysql/session.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import { ErrorSaver } from "../error-saver.js";
+import { codedError } from "../coded-error.js";
 import type { EngineContext, MigrationRef } from "../context.js";
 import { compareChunk, type ChunkOutcome } from "./compare-chunk.js";
 import { finishDiff } from "./finish.js";
@@ -29,6 +30,9 @@ const DIFF_MEMORY = 1_000;
 const REFUSALS = 6;
 /** Unknown column, table or index: one server has run a DDL that the other, or our definition, will have in a moment. */
 const ALTERED = new Set([1054, 1146, 1176]);
+
+/** They say nothing about a table, however often they come. */
+const INFRASTRUCTURE: ReadonlySet<ErrorCode> = new Set(["CONNECTION_LOST", "SERVER_UNAVAILABLE", "REDIS_UNAVAILABLE", "LIMIT_REACHED"]);
 
 /** One table's definition, not those of all: with thousands of tables these are megabytes. */
 interface Known {
@@ -100,10 +104,12 @@ export class DiffEngine {
         const subject = subjectOf(ref.migration, of, diff.options);
         const work = { context: this.context, state: this.state, tuning: this.tuning, ref, diffId, options: diff.options, subject, sides, slots: this.slots, pace: this.pace };
         return await compareChunk(work, chunk);
-      } catch (error) {
+      } catch (thrown) {
+        // A defect, too, is counted: it would come again for ever.
+        const error = watched.aborted ? thrown : codedError(thrown);
         // What a chunk was compared by may be what changed.
         this.known.delete(tableKey(ref, table));
-        if (error instanceof DroverError && error.kind !== "aborted" && sides.mayBlame(error)) {
+        if (error instanceof DroverError && error.kind !== "aborted" && sides.mayBlame(thrown)) {
           const limit = failureLimit(error, diff.options);
           await this.saver.save(`${ref.migration}/${diffId}/${table}/${number}`, ref.target, (session) =>
             this.state.chunks.recordFailure(session, ref.migration, diffId, table, number, error, limit),
@@ -161,7 +167,7 @@ export class DiffEngine {
     await this.saver.save(`${ref.migration}/${diffId}`, ref.target, async (session) => {
       const diff = await this.state.diffs.read(session, ref.migration, diffId);
       if (diff === null) return;
-      const infrastructure = error.code === "CONNECTION_LOST" || error.code === "SERVER_UNAVAILABLE";
+      const infrastructure = INFRASTRUCTURE.has(error.code);
       const limit = failureLimit(error, diff.options);
       if (!infrastructure && diff.planFailures + 1 >= limit) await this.state.diffs.end(session, ref.migration, diffId, "failed", error);
       else await this.state.diffs.recordError(session, ref.migration, diffId, error, !infrastructure);

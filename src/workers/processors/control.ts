@@ -10,7 +10,7 @@ import { chainOf, type ProcessorContext } from "./context.js";
 import { cutoverCommands } from "./cutover-commands.js";
 import { diffCommands, type DiffCommandName } from "./diff-commands.js";
 import { ensureJobs, removeFailedJobs } from "./ensure-jobs.js";
-import { guarded, type JobFunction } from "./outcome.js";
+import { asDroverError, guarded, type JobFunction } from "./outcome.js";
 import { reconcile } from "./reconcile.js";
 
 /**
@@ -25,12 +25,12 @@ export function createControlProcessor(context: ProcessorContext): JobFunction {
   const advance = async (ref: MigrationRef, signal: AbortSignal) => {
     try {
       await ensureJobs(context, await advanceMigration(context, ref, signal), { replaceEnded: true });
-    } catch (error) {
-      if (!(error instanceof DroverError)) throw error;
+    } catch (thrown) {
+      const error = asDroverError(thrown, signal);
       if (error.kind === "aborted") throw error;
       // Removed meanwhile.
       if (error.code === "NOT_FOUND") return {};
-      context.log.warn({ migration: ref.migration, code: error.code, errno: error.errno, message: error.message }, "the migration could not be moved on");
+      context.log.warn({ migration: ref.migration, code: error.code, errno: error.errno, message: error.message, ...(error.code === "BUG" ? { err: error.cause ?? error } : {}) }, "the migration could not be moved on");
       // CONFIG_INVALID: this worker lacks a connection, others may have it.
       if (error.kind === "retryable" || error.code === "CONFIG_INVALID") context.errors.record(ref, error);
       else await context.errors.fail(ref, error);

@@ -2,6 +2,7 @@
 import type { Job } from "bullmq";
 import { diffJobs, parseJob } from "../../shared/contracts/jobs.js";
 import { DroverError } from "../../shared/errors.js";
+import { codedError } from "../coded-error.js";
 import { DiffEngine } from "../diff/engine.js";
 import type { DiffTuning } from "../diff/tuning.js";
 import type { ProcessorContext } from "./context.js";
@@ -51,7 +52,7 @@ export function createDiffProcessor(context: ProcessorContext, options: DiffProc
       // The diff was stopped or deleted, or its time is over: that is no error of the item.
       if (thrown instanceof DroverError && thrown.kind === "aborted" && !signal.aborted) return "ended";
       if (signal.aborted) throw thrown;
-      const error = thrown instanceof DroverError ? thrown : new DroverError("BUG", `unexpected: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
+      const error = codedError(thrown);
       if (error.code === "NOT_FOUND") return "gone";
       if (error.kind === "bug") context.log.error({ err: error.cause ?? error }, "a defect in the diff");
       await record(error);

@@ -4,7 +4,7 @@ import { linkedSignal } from "../../shared/abort.js";
 import { backoffDelay } from "../../shared/backoff.js";
 import { DroverError, errorRecord } from "../../shared/errors.js";
 import { encodeJobError } from "../../shared/job-error.js";
-import { isRedisError } from "../../shared/redis-error.js";
+import { codedError } from "../coded-error.js";
 import type { MigrationRef } from "../context.js";
 import type { ProcessorContext } from "./context.js";
 
@@ -132,11 +132,8 @@ async function settle(context: ProcessorContext, job: Job, token: string | undef
   throw new UnrecoverableError(encodeJobError(error));
 }
 
-/** Anything that is not ours came from Redis or is a defect. */
-function asDroverError(thrown: unknown, signal: AbortSignal): DroverError {
-  if (thrown instanceof DroverError) return thrown;
-  if (signal.aborted) return new DroverError("ABORTED", "aborted", { cause: thrown });
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  if (isRedisError(error)) return new DroverError("REDIS_UNAVAILABLE", `Redis: ${error.message}`, { cause: error });
-  return new DroverError("BUG", `unexpected: ${error.message}`, { cause: error });
+/** As `codedError`; what came after the signal is its doing. */
+export function asDroverError(thrown: unknown, signal: AbortSignal): DroverError {
+  if (!(thrown instanceof DroverError) && signal.aborted) return new DroverError("ABORTED", "aborted", { cause: thrown });
+  return codedError(thrown);
 }
