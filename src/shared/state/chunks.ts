@@ -87,6 +87,11 @@ export class ChunkStore {
     return (await this.read(session, migration, table, number))?.attempts ?? 0;
   }
 
+  /** Whoever takes a migration up again has seen to what made a chunk poison: each may fail as often as before. */
+  async forgetAttempts(session: Session, migration: string): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET attempts=0 WHERE migration=${id(migration)} AND state='pending' AND attempts>0`);
+  }
+
   /** Averages of a table's latest finished chunks, for the size of the next ones; null before the first. */
   async recent(session: Session, migration: string, table: number): Promise<{ rowBytes: number; rowMs: number } | null> {
     const [row] = await session.rows(sql`SELECT SUM(row_count) AS n, SUM(byte_count) AS bytes, SUM(read_ms + write_ms) AS ms FROM

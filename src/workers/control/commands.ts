@@ -41,6 +41,7 @@ export async function resumeMigration(context: EngineContext, ref: MigrationRef,
     if (!(await state.migrations.changePhase(session, ref.migration, ["paused", "failed"], migration.resumePhase))) throw wrongPhase(ref, migration.phase, "resumed", "a migration that has ended is not taken up again: `drover remove ID`, then `drover start` it anew");
     await state.fence.bumpEpoch(session, ref.migration);
     await state.migrations.clearError(session, ref.migration);
+    await state.chunks.forgetAttempts(session, ref.migration);
     return migration.resumePhase;
   });
 }
