@@ -37,6 +37,15 @@ export class TargetClaims {
     await this.requireFree(session, migration, targets);
   }
 
+  /**
+   * As `requireFree`, and until the caller's transaction ends nobody else claims them: for one that has ended, whose tables others may have.
+   * Behind the fence's lock, as `claim`.
+   */
+  async keepFree(session: Session, migration: string, targets: readonly TableName[]): Promise<void> {
+    await session.rows(sql`SELECT version FROM ${this.schema}.meta LOCK IN SHARE MODE`);
+    await this.requireFree(session, migration, targets);
+  }
+
   /** @throws DroverError PREFLIGHT_FAILED when another migration writes one of them, or two are one table to the server */
   async requireFree(session: Session, migration: string, targets: readonly TableName[]): Promise<void> {
     const taken = await this.taken(session, migration);

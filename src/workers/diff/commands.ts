@@ -93,7 +93,8 @@ export async function deleteDiff(context: EngineContext, ref: MigrationRef, diff
 
 /**
  * Asks for the repair of a diff's confirmed differences.
- * @throws DroverError NOT_FOUND, WRONG_PHASE (the diff is not completed; the migration was cut over; a repair of the other kind is under way)
+ * @throws DroverError NOT_FOUND, WRONG_PHASE (the diff is not completed; the migration was cut over; a repair of the other kind is under way),
+ * PREFLIGHT_FAILED (another migration has the tables by now)
  */
 export async function requestRepair(context: EngineContext, ref: MigrationRef, diffId: string, dryRun: boolean, signal: AbortSignal): Promise<void> {
   const state = new DiffState(context.state.schema);
@@ -101,7 +102,12 @@ export async function requestRepair(context: EngineContext, ref: MigrationRef, d
     const diff = await state.diffs.require(session, ref.migration, diffId);
     if (diff.state !== "completed" && diff.state !== "failed" && diff.state !== "stopped")
       throw new DroverError("WRONG_PHASE", `diff ${diffId} is ${diff.state}: it can be repaired when it has ended`, { cure: "wait for it, or stop it" });
-    if (!dryRun) await context.state.cutovers.requireOurs(session, ref.migration);
+    if (!dryRun) {
+      await context.state.cutovers.requireOurs(session, ref.migration);
+      const differing = new Set((await state.chunks.different(session, ref.migration, diffId)).map((chunk) => chunk.table));
+      const tables = (await context.state.tables.progress(session, ref.migration)).filter((table) => differing.has(table.number));
+      await context.state.claims.requireFree(session, ref.migration, tables.map((table) => table.target));
+    }
     if (diff.repairState === "pending" || diff.repairState === "running") {
       // Whoever asks again is answered with the one that is under way, but only looking is not the same as changing rows.
       const running = (JSON.parse(diff.repair ?? "{}") as Partial<RepairReport>).dryRun;

@@ -68,6 +68,8 @@ async function write(work: ChunkWork, keys: readonly string[], source: Rows, bef
     await session.run("BEGIN" as ByteSql);
     const fence = await context.state.fence.require(session, ref.migration, "share");
     await context.state.cutovers.requireOurs(session, ref.migration);
+    const { phase } = await context.state.migrations.require(session, ref.migration);
+    if (phase === "stopped" || phase === "completed") await context.state.claims.keepFree(session, ref.migration, [subject.target]);
     const result = fence.partial || fence.seq !== before.seq || fence.epoch !== before.epoch ? "moved" : await writeLocked(session, work, keys, source);
     await session.run((Array.isArray(result) ? "COMMIT" : "ROLLBACK") as ByteSql);
     return result;
