@@ -64,13 +64,15 @@ it("verify: the certificate must be of the CA in sslCa and of the host's name", 
     }
     await expect(cipher(address("localhost", join(folder, "missing.pem")))).rejects.toMatchObject({ code: "CONFIG_INVALID" });
 
-    const ca = await certify(server.dataDir ?? "");
-    await admin.query("SET GLOBAL ssl_ca='t-ca.pem', GLOBAL ssl_cert='t-cert.pem', GLOBAL ssl_key='t-key.pem'; ALTER INSTANCE RELOAD TLS");
-    for (const host of ["localhost", "127.0.0.1"]) {
+    for (const [names, host, other] of [["DNS:localhost", "localhost", "127.0.0.1"], ["IP:127.0.0.1", "127.0.0.1", "localhost"]] as const) {
+      const ca = await certify(server.dataDir ?? "", names);
+      await admin.query("SET GLOBAL ssl_ca='t-ca.pem', GLOBAL ssl_cert='t-cert.pem', GLOBAL ssl_key='t-key.pem'; ALTER INSTANCE RELOAD TLS");
       expect(await cipher(address(host, ca))).toMatch(/^(TLS|ECDHE)/);
       await using stream = await dump(address(host, ca));
       const [rows] = await admin.query<RowDataPacket[]>("SELECT CONNECTION_TYPE AS type FROM performance_schema.threads WHERE PROCESSLIST_ID IN (?)", [stream.stream.sessionIds]);
       expect(rows.map((row) => String(row["type"]))).toEqual(["SSL/TLS", "SSL/TLS"]);
+      await expect(cipher(address(other, ca))).rejects.toMatchObject({ code: "CONNECTION_LOST", message: expect.stringContaining(other) as string });
+      await expect(dump(address(other, ca))).rejects.toMatchObject({ code: "CONNECTION_LOST", message: expect.stringContaining(other) as string });
     }
   } finally {
     admin.destroy();
@@ -90,13 +92,13 @@ async function dump(at: ServerAddress): Promise<Recorder> {
   return await Recorder.open({ server: at, position: "", schema: "none", stream: tlsOptions(at) });
 }
 
-/** A CA and a certificate of it for this machine's names, in the server's folder. @returns the CA's file */
-async function certify(folder: string): Promise<string> {
+/** A CA and a certificate of it for these names (`DNS:…` or `IP:…`), in the server's folder. @returns the CA's file */
+async function certify(folder: string, names: string): Promise<string> {
   const file = (name: string) => join(folder, name);
   const openssl = (...args: string[]) => run("openssl", args);
   await openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test CA", "-keyout", file("t-ca-key.pem"), "-out", file("t-ca.pem"));
   await openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=test server", "-keyout", file("t-key.pem"), "-out", file("t-request.pem"));
-  await writeFile(file("t-names"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
+  await writeFile(file("t-names"), `subjectAltName=${names}\n`);
   await openssl("x509", "-req", "-in", file("t-request.pem"), "-CA", file("t-ca.pem"), "-CAkey", file("t-ca-key.pem"), "-CAcreateserial", "-days", "2", "-extfile", file("t-names"), "-out", file("t-cert.pem"));
   await run("chmod", ["644", file("t-key.pem"), file("t-cert.pem"), file("t-ca.pem")]);
   return file("t-ca.pem");

@@ -11,6 +11,7 @@ import { MysqlSession } from "./mysql-session.js";
 import { connectionCures, type ServerAddress } from "./server-address.js";
 import { serverError } from "./server-error.js";
 import type { SessionObserver } from "./session-observer.js";
+import { nameSocket } from "./tls-host.js";
 
 /** What a session is for; decides its bounds. */
 export type SessionRole = "source" | "target";
@@ -55,6 +56,7 @@ export async function openSession(address: ServerAddress, options: SessionOption
     },
     connectAttributes: { program_name: "drover", drover_worker: options.worker, drover_role: options.role, drover_deployment: options.deployment },
   });
+  nameSocket(connection, address.host);
   const isMariaDb = await handshake(connection, address, options.signal);
   keepBytes(connection);
   const session = new MysqlSession({

@@ -1,6 +1,7 @@
 import ZongJi from "@vlasky/zongji";
 import type { Connection, ConnectionOptions } from "mysql2";
 import { DroverError } from "../../shared/errors.js";
+import { nameSocket } from "../../shared/mysql/tls-host.js";
 
 /**
  * The dump of the binlog as zongji opens it: handshake, checksum negotiation, the dump command with a GTID set. Its own decoding
@@ -79,6 +80,7 @@ export class DumpConnection {
   /** Connects and asks for the dump; packets and errors come by the options' functions. */
   start(): void {
     this.zongji.start({ serverId: this.options.serverId, gtidSet: this.options.position });
+    for (const connection of [this.internals.connection, this.internals.ctrlConnection]) nameSocket(connection, this.options.host);
   }
 
   /** Ids of the two sessions on the server, once they are known. */
