@@ -115,20 +115,40 @@ describe("a diff in a worker", () => {
     void worker;
   });
 
-  it("leaves nothing running when it is deleted (case 16)", async () => {
-    await using ctx = await testContext();
-    await using scene = new DiffScene(ctx);
-    await twoTables(scene);
-    await using worker = new DiffWorker(scene, { tuning: SMALL, hooks: slow(50) });
-    const diffId = await scene.start();
-    await reached(scene, diffId, 200);
-    await deleteDiff(scene.context, scene.ref, diffId, scene.ending.signal);
-    await sleep(2_500);
-    expect(await jobsLeft(ctx)).toBe(0);
-    for (const table of ["diffs", "diff_tables", "diff_chunks", "diff_rows"]) expect(await ctx.target.query(`SELECT 1 FROM ${ctx.stateSchema}.${table}`)).toEqual([]);
-    for (const side of [ctx.source, ctx.target]) expect((await side.sessions()).filter((s) => !s.text.startsWith("Sleep"))).toEqual([]);
-    void worker;
-  });
+  for (const [how, end] of [["deleted", deleteDiff], ["stopped", stopDiff]] as const)
+    it(`leaves nothing running when it is ${how} (case 16)`, async () => {
+      await using ctx = await testContext();
+      await using scene = new DiffScene(ctx);
+      await twoTables(scene);
+      let records = 0;
+      const slowly = slow(50);
+      const hooks: Hooks = {
+        at: async (point, detail) => {
+          if (point === "diff:before-record") records += 1;
+          await slowly.at(point, detail);
+        },
+      };
+      await using worker = new DiffWorker(scene, { tuning: SMALL, hooks });
+      const diffId = await scene.start();
+      await reached(scene, diffId, 200);
+      // Its jobs and sessions can be seen, so their absence says something.
+      expect(await jobsLeft(ctx)).toBeGreaterThan(0);
+      await end(scene.context, scene.ref, diffId, scene.ending.signal);
+      const kept = how === "stopped" ? await scene.report(diffId) : null;
+      await expect.poll(() => jobsLeft(ctx), { timeout: 5_000 }).toBe(0);
+      for (const side of [ctx.source, ctx.target]) await expect.poll(async () => (await side.sessions()).filter((s) => !s.text.startsWith("Sleep")), { timeout: 5_000 }).toEqual([]);
+      // And nothing begins again.
+      const then = records;
+      await sleep(2_500);
+      expect(records).toBe(then);
+      expect(await jobsLeft(ctx)).toBe(0);
+      if (kept === null) for (const table of ["diffs", "diff_tables", "diff_chunks", "diff_rows"]) expect(await ctx.target.query(`SELECT 1 FROM ${ctx.stateSchema}.${table}`)).toEqual([]);
+      else {
+        expect(kept).toMatchObject({ state: "stopped" });
+        expect(await scene.report(diffId)).toMatchObject({ state: "stopped", tables: kept.tables });
+      }
+      void worker;
+    });
 
   it("ends failed with the error of a poison chunk, after the others have finished; resume tries it again", async () => {
     await using ctx = await testContext();
