@@ -22,6 +22,12 @@ export interface DiffChunk {
   attempts: number;
 }
 
+export interface DifferentChunk extends DiffChunk {
+  differences: number;
+  /** Why it is not repaired; null where it may be. */
+  refused: ErrorRecord | null;
+}
+
 export interface DiffCounts {
   /** Source rows compared. */
   rows: number;
@@ -90,13 +96,24 @@ export class DiffChunkStore {
   }
 
   /** Chunks with differences, for repair. */
-  async different(session: Session, migration: string, diff: string): Promise<(DiffChunk & { differences: number })[]> {
-    const rows = await session.rows(sql`SELECT table_number, number, ${hexOf("lower_key")}, ${hexOf("upper_key")}, rows_planned, attempts, mismatched+missing+extra AS differences FROM ${this.table}
+  async different(session: Session, migration: string, diff: string): Promise<DifferentChunk[]> {
+    const rows = await session.rows(sql`SELECT table_number, number, ${hexOf("lower_key")}, ${hexOf("upper_key")}, rows_planned, attempts, error, mismatched+missing+extra AS differences FROM ${this.table}
       WHERE ${this.of(migration, diff)} AND state='different' AND mismatched+missing+extra > 0 ORDER BY table_number, number`);
     return rows.map((row) => ({
       table: numberOf(row, "table_number"), number: numberOf(row, "number"), lower: blobOf(row, "lower_key"), upper: blobOf(row, "upper_key"),
       rowsPlanned: numberOf(row, "rows_planned"), state: "different" as const, attempts: numberOf(row, "attempts"), differences: numberOf(row, "differences"),
+      refused: row["error"] == null ? null : (JSON.parse(row["error"]) as ErrorRecord),
     }));
+  }
+
+  /** What was found of a table stays, but nothing of it is repaired. @returns whether anything was found */
+  async refuseRepair(session: Session, migration: string, diff: string, table: number, reason: unknown): Promise<boolean> {
+    const done = await session.run(sql`UPDATE ${this.table} SET error=${json(errorRecord(reason))} WHERE ${this.of(migration, diff)} AND table_number=${table} AND state='different'`);
+    return done.affectedRows > 0;
+  }
+
+  async removeTable(session: Session, migration: string, diff: string, table: number): Promise<void> {
+    await session.run(sql`DELETE FROM ${this.table} WHERE ${this.of(migration, diff)} AND table_number=${table}`);
   }
 
   /** Records a pending chunk's result. @returns false when it was recorded already, or the diff was stopped or deleted meanwhile */

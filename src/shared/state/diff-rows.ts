@@ -60,6 +60,10 @@ export class DiffRowStore {
     await session.run(sql`UPDATE ${this.table} SET repaired_at=${NOW} WHERE ${this.of(migration, diff)} AND table_number=${table} AND chunk=${chunk} AND number IN (${numbers.join(",") as ByteSql})`);
   }
 
+  async removeTable(session: Session, migration: string, diff: string, table: number): Promise<void> {
+    await session.run(sql`DELETE FROM ${this.table} WHERE ${this.of(migration, diff)} AND table_number=${table}`);
+  }
+
   async remove(session: Session, migration: string, diff: string): Promise<void> {
     await session.run(sql`DELETE FROM ${this.table} WHERE migration=${id(migration)} AND diff=${id(diff)}`);
   }

@@ -60,6 +60,11 @@ export class DiffTableStore {
     return done.affectedRows === 1;
   }
 
+  /** From its beginning. Numbers of chunks go on: whoever was cutting it finds another next one. */
+  async cutAnew(session: Session, migration: string, diff: string, table: number): Promise<void> {
+    await session.run(sql`UPDATE ${this.table} SET planned=0, planned_to=NULL, next_number=next_number+1, rows_planned=0 WHERE migration=${id(migration)} AND diff=${id(diff)} AND table_number=${table}`);
+  }
+
   /** Whether every table is cut to its end. */
   async allPlanned(session: Session, migration: string, diff: string): Promise<boolean> {
     return (await session.rows(sql`SELECT 1 FROM ${this.table} WHERE migration=${id(migration)} AND diff=${id(diff)} AND planned=0 LIMIT 1`)).length === 0;

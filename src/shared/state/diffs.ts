@@ -118,6 +118,16 @@ export class DiffStore {
     await session.run(sql`UPDATE ${this.table} SET state=${id(to)}, completed_at=${ended}, error=${json(storedError(thrown, before.error))} WHERE ${this.one(migration, diff)} AND state IN ('pending','running')`);
   }
 
+  /** All of a migration, so that none of them ends before the caller's transaction does. */
+  async lockAll(session: Session, migration: string): Promise<{ diff: string; state: DiffState }[]> {
+    const rows = await session.rows(sql`SELECT diff, state FROM ${this.table} WHERE migration=${id(migration)} ORDER BY diff FOR UPDATE`);
+    return rows.map((row) => ({ diff: textOf(row, "diff"), state: textOf(row, "state") as DiffState }));
+  }
+
+  async lock(session: Session, migration: string, diff: string): Promise<void> {
+    await session.rows(sql`SELECT diff FROM ${this.table} WHERE ${this.one(migration, diff)} FOR UPDATE`);
+  }
+
   /** Stops what is at work, of one migration. @returns their ids */
   async stopAll(session: Session, migration: string, reason: DroverError): Promise<string[]> {
     const rows = await session.rows(sql`SELECT diff FROM ${this.table} WHERE migration=${id(migration)} AND state IN ('pending','running') ORDER BY started_at FOR UPDATE`);

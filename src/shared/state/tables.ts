@@ -77,6 +77,13 @@ export class TableStore {
     return row ? tableOf(row) : null;
   }
 
+  /** Another text when what `read` gives has changed, without the definition's many bytes; null as there. */
+  async version(session: Session, migration: string, number: number): Promise<string | null> {
+    const [row] = await session.rows(sql`SELECT CONCAT_WS('/', CRC32(definition), CHAR_LENGTH(definition), generation, source_schema, source_table, target_schema, target_table, CRC32(COALESCE(where_filter, ''))) AS version
+      FROM ${this.table} WHERE migration=${id(migration)} AND number=${number}`);
+    return row?.["version"] ?? null;
+  }
+
   /** @throws DroverError NOT_FOUND */
   async require(session: Session, migration: string, number: number): Promise<MigrationTable> {
     const table = await this.read(session, migration, number);

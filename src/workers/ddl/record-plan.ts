@@ -1,8 +1,10 @@
 /** What a statement changes in the state, in the transaction that moves the fence behind it. */
 import type { TableDefinition, TableName } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
+import { sameKey } from "../../shared/keys/same-key.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { SelectedTable } from "../../shared/selection/selected-table.js";
+import { DiffState } from "../../shared/state/diff-state.js";
 import type { State } from "../../shared/state/state.js";
 import type { SourceTable } from "../planner/source-table.js";
 import { addTable } from "./joined-table.js";
@@ -32,6 +34,7 @@ export async function recordPlan(state: State, session: Session, migration: stri
     const definition = definitions.get(target);
     if (definition === undefined) throw new DroverError("BUG", `no definition of ${target.schema}.${target.table} was read`);
     await state.tables.put(session, migration, { ...table, source, target, where, definition });
+    if (!sameKey(table.definition, definition)) await new DiffState(state.schema).keyAltered(session, migration, table.number);
   }
   if (plan.created !== null) {
     const definition = definitions.get(plan.created.target);

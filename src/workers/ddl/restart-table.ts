@@ -13,9 +13,11 @@ import type { TableName } from "../../shared/columns/table-definition.js";
 import type { MigrationOptions } from "../../shared/contracts/spec.js";
 import { DroverError } from "../../shared/errors.js";
 import { qualified, sql, type ByteSql } from "../../shared/mysql/bytes.js";
+import { sameKey } from "../../shared/keys/same-key.js";
 import { positionCovers } from "../../shared/mysql/position.js";
 import { keyProblem } from "../../shared/selection/no-key.js";
 import type { Session } from "../../shared/mysql/session.js";
+import { DiffState } from "../../shared/state/diff-state.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { EngineContext, MigrationRef } from "../context.js";
@@ -171,6 +173,7 @@ async function recordCreated(context: EngineContext, ref: MigrationRef, session:
   const valid = now?.phase === "pending" && now.generation === table.generation && phase === "copying" && positionCovers(table.startPosition, fence.position);
   if (valid) {
     await state.tables.put(session, ref.migration, table);
+    if (!sameKey(now.definition, table.definition)) await new DiffState(state.schema).keyAltered(session, ref.migration, table.number);
     await state.fence.bumpEpoch(session, ref.migration);
   }
   await session.run((valid ? "COMMIT" : "ROLLBACK") as ByteSql);

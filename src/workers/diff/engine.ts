@@ -38,6 +38,8 @@ const INFRASTRUCTURE: ReadonlySet<ErrorCode> = new Set(["CONNECTION_LOST", "SERV
 interface Known {
   at: number;
   migration: Migration;
+  /** From before `table` was read. */
+  version: string | null;
   /** Null for one that has left the migration. */
   table: MigrationTable | null;
 }
@@ -92,12 +94,7 @@ export class DiffEngine {
   /** Compares one chunk; `void` when there is nothing to do. */
   async chunk(ref: MigrationRef, diffId: string, table: number, number: number, signal: AbortSignal): Promise<ChunkOutcome> {
     return await this.watch.during("diff", ref, diffId, signal, async (watched) => {
-      const { migration, table: of } = await this.look(ref, table, watched);
-      const sides = new Sides(this.context, ref, migration.spec.source, watched);
-      const { diff, chunk } = await sides.state(async (session) => ({
-        diff: await this.lookAtDiff(session, ref, diffId),
-        chunk: await this.state.chunks.read(session, ref.migration, diffId, table, number),
-      }));
+      const { migration, of, sides, diff, chunk } = await this.lookAtChunk(ref, diffId, table, number, watched);
       if (diff?.state !== "running" || chunk?.state !== "pending" || of === null) return "void";
       try {
         await this.load.calm(migration.spec.source, diff.options, watched);
@@ -174,6 +171,22 @@ export class DiffEngine {
     });
   }
 
+  /** A chunk, and the table as it was when the chunk was cut or since: of another key its bounds would mean nothing. */
+  private async lookAtChunk(ref: MigrationRef, diffId: string, table: number, number: number, signal: AbortSignal) {
+    for (;;) {
+      const known = await this.look(ref, table, signal);
+      const sides = new Sides(this.context, ref, known.migration.spec.source, signal);
+      const { version, ...found } = await sides.state(async (session) => ({
+        diff: await this.lookAtDiff(session, ref, diffId),
+        chunk: await this.state.chunks.read(session, ref.migration, diffId, table, number),
+        // Behind the chunk: a key that is altered takes the chunks along.
+        version: await this.context.state.tables.version(session, ref.migration, table),
+      }));
+      if (version === known.version) return { ...found, sides, migration: known.migration, of: known.table };
+      this.known.delete(tableKey(ref, table));
+    }
+  }
+
   private async lookAtDiff(session: Session, ref: MigrationRef, diffId: string): Promise<Diff | null> {
     const key = `${ref.target}/${ref.migration}/${diffId}`;
     const now = Date.now();
@@ -193,6 +206,7 @@ export class DiffEngine {
     const fresh = await this.context.connections.use(ref.target, "target", signal, async (session) => ({
       at: now,
       migration: await this.context.state.migrations.require(session, ref.migration),
+      version: await this.context.state.tables.version(session, ref.migration, table),
       table: await this.context.state.tables.read(session, ref.migration, table),
     }));
     this.known.set(tableKey(ref, table), fresh);

@@ -5,8 +5,10 @@ import type { EngineContext, MigrationRef } from "../context.js";
 
 /** Ends a running diff that has nothing left to do: `completed`, or `failed` when something in it failed. Returns whether it did. */
 export async function finishDiff(context: EngineContext, state: DiffState, ref: MigrationRef, diffId: string, signal: AbortSignal): Promise<boolean> {
-  return await context.connections.use(ref.target, "target", signal, async (session) => {
+  return await context.connections.transaction(ref.target, "target", signal, async (session) => {
     const { migration } = ref;
+    // A table that is to be cut anew is seen here, or finds the diff ended.
+    await state.diffs.lock(session, migration, diffId);
     if ((await state.chunks.pending(session, migration, diffId, 1)).length > 0) return false;
     const tables = await state.tables.list(session, migration, diffId);
     // Looked at after the chunks: a table that is cut to its end gets no further ones.

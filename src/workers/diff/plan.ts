@@ -6,6 +6,7 @@ import { throwIfAborted } from "../../shared/abort.js";
 import { DroverError } from "../../shared/errors.js";
 import { conditions, keyedTable } from "../../shared/keys/chunk-select.js";
 import type { KeyRange } from "../../shared/keys/key-predicate.js";
+import { sameKey } from "../../shared/keys/same-key.js";
 import { sql } from "../../shared/mysql/bytes.js";
 import type { DiffState } from "../../shared/state/diff-state.js";
 import type { Diff } from "../../shared/state/diffs.js";
@@ -148,6 +149,9 @@ export class DiffPlanner {
     await context.connections.transaction(ref.target, "target", signal, async (session) => {
       if (!(await state.tables.recordPlan(session, ref.migration, diff.id, table, portion.chunks, portion.planned)))
         throw new DroverError("SERVER_BUSY", `diff ${diff.id}: another worker cut the same chunks, or the diff was deleted`);
+      // Cut by a key that is another by now, the chunks would mean nothing.
+      const now = await context.state.tables.read(session, ref.migration, table.number);
+      if (now === null || !sameKey(now.definition, of.definition)) throw new DroverError("TABLE_CHANGED", `${of.source.schema}.${of.source.table} got another key while it was cut into chunks`);
       await state.chunks.add(session, ref.migration, diff.id, table.number, table.nextNumber, portion.chunks);
       if (diff.planFailures > 0) await state.diffs.recordPlanProgress(session, ref.migration, diff.id);
     });

@@ -5,7 +5,7 @@
 import { DroverError, errorRecord } from "../../shared/errors.js";
 import { copiedColumns } from "../../shared/columns/table-definition.js";
 import { keyOfTable } from "../../shared/keys/key-columns.js";
-import type { DiffChunk } from "../../shared/state/diff-chunks.js";
+import type { DifferentChunk } from "../../shared/state/diff-chunks.js";
 import type { RepairReport } from "../../shared/state/diff-repair-report.js";
 import type { Difference } from "../../shared/state/diff-rows.js";
 import { sampleKey } from "../../shared/state/diff-samples.js";
@@ -33,7 +33,7 @@ export class DiffRepair {
     this.save = options.save;
   }
 
-  async run(chunks: readonly (DiffChunk & { differences: number })[]): Promise<void> {
+  async run(chunks: readonly DifferentChunk[]): Promise<void> {
     for (const chunk of chunks) {
       const work = this.workOf(chunk.table);
       if (work === null) continue;
@@ -42,12 +42,17 @@ export class DiffRepair {
     }
   }
 
-  private async repairChunk(work: ChunkWork, chunk: DiffChunk & { differences: number }): Promise<void> {
+  private async repairChunk(work: ChunkWork, chunk: DifferentChunk): Promise<void> {
     const { state, ref, diffId } = work;
     if (work.subject.source.key === null) {
       const { schema, table } = work.subject.target;
       this.report.refused += chunk.differences;
       this.report.error = errorRecord(new DroverError("STATEMENT_REFUSED", `${schema}.${table} has no key, so that no row of it can be repaired`, { cure: "remove the migration, and start one of this table alone with existingTarget \"replace\"" }));
+      return;
+    }
+    if (chunk.refused !== null) {
+      this.report.refused += chunk.differences;
+      this.report.error = chunk.refused;
       return;
     }
     const stored = await work.sides.state((session) => state.rows.ofChunk(session, ref.migration, diffId, chunk.table, chunk.number));
