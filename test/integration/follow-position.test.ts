@@ -1,4 +1,5 @@
 /** Mode `follow`: the target was filled by other means as of a position of the source, which has gone on since, also by DDL. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { DdlScene, numbered } from "./ddl-scene.js";
 
@@ -17,3 +18,14 @@ it("goes on from the position, through a backlog of rows and DDL, to what is wri
   await scene.source("INSERT INTO t VALUES (2000, 'now', 'now'); ALTER TABLE quiet ADD k INT; UPDATE quiet SET k=id");
   expect(await scene.differences()).toEqual([]);
 }, 120_000);
+
+for (const [what, backlog] of [["with rows", "INSERT INTO quiet VALUES (100, 'more'); DROP TABLE quiet"], ["without", "DROP TABLE quiet"]] as const)
+  it(`a table that was dropped since, ${what}, stops the migration: the target would keep it as it was`, async () => {
+    await using scene = await DdlScene.follow({ before: begin, backlog });
+    let status = await scene.client.status("m");
+    for (let i = 0; status.phase !== "failed" && i < 400; i++) {
+      await sleep(100);
+      status = await scene.client.status("m");
+    }
+    expect(status).toMatchObject({ phase: "failed", error: { code: "DDL_UNSUPPORTED", message: expect.stringContaining(".quiet is selected") as string } });
+  });

@@ -1,7 +1,10 @@
 /** What the tail does about a statement: by its grammar, the followed tables, the migration's phase and its policy. */
 import type { MigrationSpec } from "../../shared/contracts/spec.js";
+import { readTableDefinition } from "../../shared/columns/read-table.js";
+import type { TableName } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
 import type { BinlogStatement } from "../binlog/events.js";
+import { notFollowed } from "../tail/followed-tables.js";
 import type { StatementDecision, StatementPolicy, StatementScope } from "../tail/statements.js";
 import { concernsOf, nameOf, type Concerns, type KnownTables } from "./concerns.js";
 import { followNames } from "./follow-names.js";
@@ -28,6 +31,7 @@ async function decide(binlog: BinlogStatement, scope: StatementScope, signal: Ab
     wasReadBehind: () => false, twoFamilies: false,
   };
   const concerns = concernsOf(statement, lookUp);
+  await requireNoneMissed(statement, scope, selection, signal);
   if (concerns.tables.length === 0 && concerns.joining.length === 0 && !concerns.schema) return "ignore";
   requireFollowable(statement, concerns, spec, gtid);
   if (spec.options.ddl === "ignore") return "ignore";
@@ -45,6 +49,25 @@ async function decide(binlog: BinlogStatement, scope: StatementScope, signal: Ab
   context.log.info({ migration: ref.migration, gtid, tables: concerns.tables.map((t) => `${t.source.schema}.${t.source.table}`) }, "DDL during the copy: these tables start over");
   // Not copying any more: the next lease meets the statement again and makes a barrier of it.
   return "restarted";
+}
+
+/** @throws DroverError DDL_UNSUPPORTED when it changes a table that is not followed and that the target has */
+async function requireNoneMissed(statement: Statement, { context, ref, spec, tables }: StatementScope, selection: SelectionMap, signal: AbortSignal): Promise<void> {
+  if (spec.mode !== "follow" || spec.options.ddl === "ignore") return;
+  for (const name of changedNames(statement)) {
+    const selected = tables.get(name.schema, name.table) === undefined ? selection.select(name) : null;
+    if (selected === null) continue;
+    const { schema, table } = selected.target;
+    const there = await context.connections.use(ref.target, "target", signal, (session) => readTableDefinition(session, schema, table));
+    if (there !== null) throw notFollowed(name, "a statement changes it");
+  }
+}
+
+/** Tables that are there before the statement, and not after it or not the same. */
+function changedNames(statement: Statement): TableName[] {
+  if (statement.kind === "drop") return statement.tables.map(nameOf);
+  if (statement.kind === "alter" || statement.kind === "truncate") return [nameOf(statement.table)];
+  return statement.kind === "rename" ? statement.pairs.map(({ from }) => nameOf(from)) : [];
 }
 
 /** @throws DroverError DDL_UNSUPPORTED for what stops a migration */

@@ -1,6 +1,6 @@
 /** Which tables of the binlog are ours, and how their columns stand in it. */
 import { whyNoKey } from "../../shared/columns/choose-key.js";
-import { copiedColumns } from "../../shared/columns/table-definition.js";
+import { copiedColumns, type TableName } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
 import { Position } from "../../shared/mysql/position.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
@@ -9,6 +9,13 @@ import { shapeDifference, type SourceNaming } from "./shape-difference.js";
 
 /** Types of MariaDB whose cells are texts, though the binlog shows bytes. */
 const FORMATS: Record<string, CellFormat> = { uuid: "uuid", inet4: "inet4", inet6: "inet6" };
+
+/** Mode `follow` begins with the tables of now at a position of then: of one that was dropped or renamed in between nobody would tell the target. */
+export function notFollowed({ schema, table }: TableName, what: string): DroverError {
+  return new DroverError("DDL_UNSUPPORTED", `${schema}.${table} is selected and was not there under this name when the migration began, but ${what} behind "startPosition"`, {
+    cure: "it was dropped or renamed on the source since that position: do the same on the target, and begin at a position behind it; or leave the table out (exclude)",
+  });
+}
 
 export type RowReceiver = (table: MigrationTable, beforeKey: string | null, afterKey: string | null, after: Buffer | null) => void;
 
@@ -23,11 +30,16 @@ export class FollowedTables {
   private skipped = new Set<number>();
   private readonly receive: RowReceiver;
   private readonly mayLackKey: (table: MigrationTable) => boolean;
+  private readonly isMissed: (name: TableName) => boolean;
 
-  /** @param mayLackKey whether a table without a key is followed by whole rows */
-  constructor(tables: readonly MigrationTable[], from: Position, naming: SourceNaming, receive: RowReceiver, mayLackKey: (table: MigrationTable) => boolean = () => false) {
+  /**
+   * @param mayLackKey whether a table without a key is followed by whole rows
+   * @param isMissed whether a table that is none of these should be: its rows must not pass unseen
+   */
+  constructor(tables: readonly MigrationTable[], from: Position, naming: SourceNaming, receive: RowReceiver, mayLackKey: (table: MigrationTable) => boolean = () => false, isMissed: (name: TableName) => boolean = () => false) {
     this.receive = receive;
     this.mayLackKey = mayLackKey;
+    this.isMissed = isMissed;
     this.list = tables;
     this.naming = naming;
     for (const table of tables) {
@@ -65,6 +77,7 @@ export class FollowedTables {
   /** @throws DroverError DDL_UNSUPPORTED when the table's columns in the binlog are not those of its definition */
   sink(binlog: BinlogTable): RowSink | null {
     const table = this.get(binlog.schema, binlog.table);
+    if (table === undefined && this.isMissed(binlog)) throw notFollowed(binlog, "its rows were changed");
     // One that starts over is copied later than all that is read now.
     if (table === undefined || table.phase === "pending") return null;
     // Without names (or with a type that is not known) the stream stops by itself, with a cure, as soon as a sink is asked of it.

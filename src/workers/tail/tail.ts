@@ -17,6 +17,7 @@ import { tlsOptions } from "../../shared/mysql/open-session.js";
 import type { ServerAddress } from "../../shared/mysql/server-address.js";
 import { Position } from "../../shared/mysql/position.js";
 import { allowsNoKey } from "../../shared/selection/no-key.js";
+import { SelectionMap } from "../../shared/selection/selection-map.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { BinlogHandler, BinlogStatement, TransactionStart } from "../binlog/events.js";
@@ -98,8 +99,11 @@ class Tail implements BinlogHandler {
     this.migration = begin.migration;
     this.epoch = begin.tip.epoch;
     this.position = Position.parse(begin.tip.position);
+    const { spec } = begin.migration;
+    const selection = new SelectionMap(spec, naming.ignoreCase);
     this.tables = new FollowedTables(begin.tables, this.position, naming, (table, beforeKey, afterKey, after) => this.onRow(table, beforeKey, afterKey, after),
-      (table) => table.where === null && allowsNoKey(begin.migration.spec, table.source));
+      (table) => table.where === null && allowsNoKey(spec, table.source),
+      (name) => spec.mode === "follow" && spec.options.ddl !== "ignore" && selection.select(name) !== null);
     this.sender = new BatchSender({
       chain: options.chain,
       tip: begin.tip,
