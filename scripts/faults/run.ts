@@ -63,6 +63,7 @@ export async function runFault(options: RunOptions): Promise<RunReport> {
     if (differences.length + verdict.length > 0) error = [...differences, ...verdict].join("; ");
   } catch (thrown) {
     error = thrown instanceof Error ? thrown.message : String(thrown);
+    error += await whatStatusSays(rig);
   }
   await application.stop();
   const watched = await watch.stop();
@@ -70,4 +71,14 @@ export async function runFault(options: RunOptions): Promise<RunReport> {
     fault: options.fault, phase: options.phase, seed: options.seed, ...facts, ...watched, transactions: application.transactions, ...rig.notes,
     ...(error === undefined ? {} : { error }),
   };
+}
+
+/** Of a run that did not get on: for whoever looks for the reason. */
+async function whatStatusSays(rig: Rig): Promise<string> {
+  try {
+    const { phase, error, stuck } = await rig.client.status(MIGRATION);
+    return ` (${phase}${error === null ? "" : `, ${error.code}: ${error.message}`}${stuck === null ? "" : `, stuck: ${stuck.reason}`})`;
+  } catch (thrown) {
+    return ` (no status: ${thrown instanceof Error ? thrown.message : String(thrown)})`;
+  }
 }

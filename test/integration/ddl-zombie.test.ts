@@ -1,18 +1,21 @@
 /** A worker that was stopped right before it runs DDL must not run it when it wakes: DDL cannot check the fence in a transaction of its own. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import type { BatchInfo, BatchStatement } from "../../src/shared/backlog/batch.js";
 import { loadConfig } from "../../src/shared/config.js";
 import { createLogger } from "../../src/shared/logger.js";
+import type { ByteSql } from "../../src/shared/mysql/bytes.js";
 import { Connections } from "../../src/shared/mysql/connections.js";
 import { executedPosition } from "../../src/shared/mysql/position.js";
 import { State } from "../../src/shared/state/state.js";
+import type { MoveFence } from "../../src/workers/apply/statement-barrier.js";
 import type { EngineContext } from "../../src/workers/context.js";
 import { createStatementExecutor } from "../../src/workers/ddl/index.js";
+import type { HookPoint } from "../../src/workers/hooks.js";
 import { DdlScene, numbered } from "./ddl-scene.js";
 
-it("a zombie's TRUNCATE: its session holds the lock that the next one needs, or is gone", async () => {
-  await using scene = await DdlScene.start({ before: `CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(40)); ${numbered("t", 20)}` });
+/** A table that streams, no worker at work, and a TRUNCATE of the source that any number of executors may try to carry out. */
+async function truncating(scene: DdlScene) {
   await scene.streaming();
   await scene.caughtUp();
   await scene.stopWorker();
@@ -22,42 +25,81 @@ it("a zombie's TRUNCATE: its session holds the lock that the next one needs, or 
   const state = new State(config.stateSchema);
   const base: EngineContext = { config, connections, state, worker: "zombie", log: createLogger("silent"), hooks: { at: () => Promise.resolve() } };
   const { signal } = new AbortController();
-  const ref = { migration: "m", target: "DST" };
-  try {
-    const [migration, tables, fence] = await connections.use("DST", "target", signal, async (session) => [
-      await state.migrations.require(session, "m"), await state.tables.list(session, "m"), await state.fence.require(session, "m"),
-    ] as const);
-    await scene.source("TRUNCATE t");
-    const to = await connections.use("SRC", "source", signal, executedPosition);
-    const info: BatchInfo = { chain: "c", epoch: fence.epoch, seq: fence.seq + 1, from: fence.position, to, rows: 0, transactions: 1, sourceTime: 0, barrier: true };
-    const statement: BatchStatement = {
-      gtid: `${to.split(":")[0]}:${to.split("-").at(-1)}`, sql: "TRUNCATE t", schema: ctx.schema, clientCollation: 255, connectionCollation: 255, serverCollation: 255, sqlMode: "0",
-      timestamp: "0", timeZone: null, utf8mb4Collation: 255, explicitDefaults: null, withRows: false,
-    };
-    let wake = () => {};
-    const asleep = new Promise<void>((resolve) => (wake = resolve));
-    const zombie = { ...base, hooks: { at: (point: string) => (point === "ddl:before-execute" ? asleep : Promise.resolve()) } };
-    const scope = { ref, migration, tables, info };
-    const first = createStatementExecutor(zombie).execute(statement, scope, signal).catch((error: unknown) => error);
-    const holder = await lockHolder(scene);
-    await expect(createStatementExecutor(base).execute(statement, scope, signal)).rejects.toMatchObject({ code: "SERVER_BUSY" });
+  const [migration, tables, fence] = await connections.use("DST", "target", signal, async (session) => [
+    await state.migrations.require(session, "m"), await state.tables.list(session, "m"), await state.fence.require(session, "m"),
+  ] as const);
+  await scene.source("TRUNCATE t");
+  const to = await connections.use("SRC", "source", signal, executedPosition);
+  const info: BatchInfo = { chain: "c", epoch: fence.epoch, seq: fence.seq + 1, from: fence.position, to, rows: 0, transactions: 1, sourceTime: 0, barrier: true };
+  const statement: BatchStatement = {
+    gtid: `${to.split(":")[0]}:${to.split("-").at(-1)}`, sql: "TRUNCATE t", schema: ctx.schema, clientCollation: 255, connectionCollation: 255, serverCollation: 255, sqlMode: "0",
+    timestamp: "0", timeZone: null, utf8mb4Collation: 255, explicitDefaults: null, withRows: false,
+  };
+  const move: MoveFence<void> = async (session, change) => {
+    await session.run("BEGIN" as ByteSql);
+    await state.fence.require(session, "m", "update");
+    await change(session);
+    await state.fence.advance(session, "m", { ...info, partial: false, rowsPerSecond: 0, position: to });
+    await session.run("COMMIT" as ByteSql);
+  };
+  return {
+    /** @param pausesAt where it waits until `wake` is called */
+    execute: async (pausesAt?: HookPoint) => {
+      const hooks = { at: (point: HookPoint) => (point === pausesAt ? asleep : Promise.resolve()) };
+      await createStatementExecutor({ ...base, hooks }).execute(statement, { ref: { migration: "m", target: "DST" }, migration, tables, info }, move, signal);
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(connections.close()),
+  };
+}
 
-    // What the server does by itself to a session that is idle for too long.
-    await ctx.target.query(`KILL ${holder}`);
-    const change = await createStatementExecutor(base).execute(statement, scope, signal);
-    await connections.transaction("DST", "target", signal, async (session) => {
-      await change(session);
-      await state.fence.advance(session, "m", { ...info, partial: false, rowsPerSecond: 0, position: to });
-    });
-    await ctx.target.query(`INSERT INTO ${ctx.schema}.t VALUES (1, 'behind it')`);
-    wake();
-    expect(await first).toMatchObject({ code: "CONNECTION_LOST" });
-    // And one that comes too late altogether.
-    await expect(createStatementExecutor(base).execute(statement, scope, signal)).rejects.toMatchObject({ code: "FENCE_MOVED" });
-    expect(await scene.target(`SELECT * FROM ${ctx.schema}.t`)).toEqual([{ id: 1, v: "behind it" }]);
-  } finally {
-    connections.close();
-  }
+let wake = () => {};
+let asleep = Promise.resolve();
+beforeEach(() => {
+  asleep = new Promise<void>((resolve) => (wake = resolve));
+});
+
+const TABLE = `CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(40)); ${numbered("t", 20)}`;
+
+it("a zombie's TRUNCATE: its session holds the lock that the next one needs, or is gone", async () => {
+  await using scene = await DdlScene.start({ before: TABLE });
+  await using truncate = await truncating(scene);
+  const first = truncate.execute("ddl:before-execute").catch((error: unknown) => error);
+  const holder = await lockHolder(scene);
+  await expect(truncate.execute()).rejects.toMatchObject({ code: "SERVER_BUSY" });
+  // What the server does by itself to a session that is idle for too long.
+  await scene.ctx.target.query(`KILL ${holder}`);
+  await truncate.execute();
+  await scene.ctx.target.query(`INSERT INTO ${scene.ctx.schema}.t VALUES (1, 'behind it')`);
+  wake();
+  expect(await first).toMatchObject({ code: "CONNECTION_LOST" });
+  // And one that comes too late altogether.
+  await expect(truncate.execute()).rejects.toMatchObject({ code: "FENCE_MOVED" });
+  expect(await scene.target(`SELECT * FROM ${scene.ctx.schema}.t`)).toEqual([{ id: 1, v: "behind it" }]);
+});
+
+it("two appliers at once, as after an emptied Redis: none runs the TRUNCATE before the other has moved the fence behind it", async () => {
+  await using scene = await DdlScene.start({ before: TABLE });
+  await using truncate = await truncating(scene);
+  const first = truncate.execute("ddl:before-fence");
+  await lockHolder(scene);
+  await expect(truncate.execute()).rejects.toMatchObject({ code: "SERVER_BUSY" });
+  const second = truncate.execute().catch((error: unknown) => error);
+  wake();
+  await first;
+  await scene.ctx.target.query(`INSERT INTO ${scene.ctx.schema}.t VALUES (1, 'behind it')`);
+  expect(await second).toMatchObject({ code: "FENCE_MOVED" });
+  expect(await scene.target(`SELECT * FROM ${scene.ctx.schema}.t`)).toEqual([{ id: 1, v: "behind it" }]);
+});
+
+it("an executor whose session is gone before it has moved the fence does not move it any more", async () => {
+  await using scene = await DdlScene.start({ before: TABLE });
+  await using truncate = await truncating(scene);
+  const first = truncate.execute("ddl:before-fence").catch((error: unknown) => error);
+  await scene.ctx.target.query(`KILL ${await lockHolder(scene)}`);
+  wake();
+  expect(await first).toMatchObject({ code: "CONNECTION_LOST" });
+  await truncate.execute();
+  await expect(truncate.execute()).rejects.toMatchObject({ code: "FENCE_MOVED" });
 });
 
 /** The target's session that waits before its DDL. */
@@ -74,8 +116,6 @@ async function lockHolder(scene: DdlScene): Promise<string> {
 }
 
 it("a zombie's index build: the table is not created anew while its session may still build", async () => {
-  let wake = () => {};
-  const asleep = new Promise<void>((resolve) => (wake = resolve));
   let reached = () => {};
   const before = new Promise<void>((resolve) => (reached = resolve));
   let builds = 0;

@@ -98,9 +98,10 @@ class Applier {
     const payload = await chain.payloadOf(info);
     if (payload === null) return await this.voidChain(signal, info);
     const batch = decodeBatch(payload);
-    const change = batch.statement === null ? null : await this.executeStatement(scope, info, batch.statement, signal);
     await this.context.hooks.at("batch:before-apply", { migration: this.ref.migration, seq: info.seq });
-    const applied = await this.commit(scope, info, batch, change, signal);
+    const applied = batch.statement === null
+      ? await this.context.connections.use(this.ref.target, "target", signal, (session) => this.commit(session, scope, info, batch))
+      : await this.executeStatement(scope, info, batch, batch.statement, signal);
     if (!applied) return await this.voidChain(signal);
     await this.context.hooks.at("batch:after-commit", { migration: this.ref.migration, seq: info.seq, rows: info.rows, transactions: info.transactions, ms: Date.now() - began });
     await chain.drop(head);
@@ -115,42 +116,39 @@ class Applier {
     await this.context.connections.use(this.ref.target, "target", signal, (s) => this.context.state.migrations.recordProgress(s, this.ref.migration));
   }
 
-  private async executeStatement(scope: Scope, info: BatchInfo, statement: BatchStatement, signal: AbortSignal): Promise<StateChange> {
+  private async executeStatement(scope: Scope, info: BatchInfo, batch: Batch, statement: BatchStatement, signal: AbortSignal): Promise<boolean> {
     const tables = [...scope.tables.values()];
     this.scope = null;
-    const change = await this.options.executor.execute(statement, { ref: this.ref, migration: scope.migration, tables, info }, signal);
-    await this.context.hooks.at("ddl:before-fence", { migration: this.ref.migration });
-    return change;
+    const of = { ref: this.ref, migration: scope.migration, tables, info };
+    return await this.options.executor.execute(statement, of, (session, change) => this.commit(session, scope, info, batch, change), signal);
   }
 
   /** @returns false when the fence is not where the batch begins: somebody else was faster, or the chain is void */
-  private async commit(scope: Scope, info: BatchInfo, batch: Batch, change: StateChange | null, signal: AbortSignal): Promise<boolean> {
-    const { connections, state, hooks } = this.context;
-    return await connections.use(this.ref.target, "target", signal, async (session: Session) => {
-      await session.run("BEGIN" as ByteSql);
-      const fence = await state.fence.require(session, this.ref.migration, "update");
-      if (fence.epoch !== info.epoch || fence.seq + 1 !== info.seq || fence.position !== info.from) {
-        await session.run("ROLLBACK" as ByteSql);
-        this.scope = null;
-        return false;
-      }
-      for (const rows of batch.tables) {
-        const table = scope.tables.get(rows.number);
-        if (table === undefined) throw new DroverError("BUG", `batch ${info.seq} holds rows of table ${rows.number}, which the migration does not have`);
-        if (rows.changes) await applyNoKeyChanges(state, session, this.ref.migration, rows.number, rows.changes, info.part === true);
-        else await applyToTable(session, table, rows);
-      }
-      const rowsPerSecond = this.measure(info.rows);
-      await state.fence.advance(session, this.ref.migration, {
-        seq: info.seq, position: info.to, partial: info.part === true, rows: info.rows, transactions: info.transactions, rowsPerSecond,
-        sourceTime: info.sourceTime === 0 ? fence.sourceTime : info.sourceTime,
-      });
-      await change?.(session);
-      await hooks.at("batch:before-commit", { migration: this.ref.migration, seq: info.seq });
-      await session.run("COMMIT" as ByteSql);
-      if (this.scope) this.scope.fence = { ...fence, seq: info.seq, position: info.to, partial: info.part === true };
-      return true;
+  private async commit(session: Session, scope: Scope, info: BatchInfo, batch: Batch, change?: StateChange): Promise<boolean> {
+    const { state, hooks } = this.context;
+    await session.run("BEGIN" as ByteSql);
+    const fence = await state.fence.require(session, this.ref.migration, "update");
+    if (fence.epoch !== info.epoch || fence.seq + 1 !== info.seq || fence.position !== info.from) {
+      await session.run("ROLLBACK" as ByteSql);
+      this.scope = null;
+      return false;
+    }
+    for (const rows of batch.tables) {
+      const table = scope.tables.get(rows.number);
+      if (table === undefined) throw new DroverError("BUG", `batch ${info.seq} holds rows of table ${rows.number}, which the migration does not have`);
+      if (rows.changes) await applyNoKeyChanges(state, session, this.ref.migration, rows.number, rows.changes, info.part === true);
+      else await applyToTable(session, table, rows);
+    }
+    const rowsPerSecond = this.measure(info.rows);
+    await state.fence.advance(session, this.ref.migration, {
+      seq: info.seq, position: info.to, partial: info.part === true, rows: info.rows, transactions: info.transactions, rowsPerSecond,
+      sourceTime: info.sourceTime === 0 ? fence.sourceTime : info.sourceTime,
     });
+    await change?.(session);
+    await hooks.at("batch:before-commit", { migration: this.ref.migration, seq: info.seq });
+    await session.run("COMMIT" as ByteSql);
+    if (this.scope) this.scope.fence = { ...fence, seq: info.seq, position: info.to, partial: info.part === true };
+    return true;
   }
 
   private measure(rows: number): number {

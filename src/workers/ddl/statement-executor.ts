@@ -1,9 +1,10 @@
 /**
  * Carries a statement of the source out on the target, while the follow stands right before it.
  *
- *     lock ─▶ fence where the batch begins? ─▶ journal: shapes before ─▶ run ─▶ read new definitions ─▶ (state and fence in one transaction)
+ *     lock ─▶ fence where the batch begins? ─▶ journal: shapes before ─▶ run ─▶ read new definitions ─▶ (state and fence in one transaction) ─▶ unlock
  *
- * A crash between `run` and the fence leaves the journal: the next attempt sees whether the shapes have changed, and runs the statement
+ * All of it on the session that holds the lock. Were the fence moved behind it, or on another session, a second executor could find it where
+ * the batch begins, and run the statement over rows of later ones. A crash between `run` and the fence leaves the journal: the next attempt sees whether the shapes have changed, and runs the statement
  * again only where that does nothing or has not been done. A statement that was refused has not been done, and the journal forgets it: whoever
  * then makes the target's table fit changes its shape, and a journal that stayed would take that for the statement.
  */
@@ -16,7 +17,7 @@ import { qualified, sql, type ByteSql } from "../../shared/mysql/bytes.js";
 import { Position } from "../../shared/mysql/position.js";
 import type { Session } from "../../shared/mysql/session.js";
 import type { SelectedTable } from "../../shared/selection/selected-table.js";
-import type { StateChange, StatementContext, StatementExecutor } from "../apply/statement-barrier.js";
+import type { MoveFence, StatementContext, StatementExecutor } from "../apply/statement-barrier.js";
 import type { EngineContext } from "../context.js";
 import { ensureTargetSchema } from "../planner/target-table.js";
 import { readIgnoreCase } from "../tail/shape-difference.js";
@@ -42,9 +43,9 @@ const PATIENCE = 7 * 24 * 3_600_000;
 
 export function createStatementExecutor(context: EngineContext): StatementExecutor {
   return {
-    execute: async (statement, scope, signal) => {
+    execute: async (statement, scope, move, signal) => {
       try {
-        return await new Execute(context, statement, scope, signal).run();
+        return await new Execute(context, statement, scope, signal).run(move);
       } catch (error) {
         throw error instanceof UnreadableStatement ? unreadable(error, statement.gtid) : error;
       }
@@ -69,7 +70,7 @@ class Execute {
     this.ask = (work) => context.connections.use(scope.migration.spec.source, "source", signal, work);
   }
 
-  async run(): Promise<StateChange> {
+  async run<T>(move: MoveFence<T>): Promise<T> {
     const { statement, scope, context } = this;
     const ignoreCase = await this.ask(readIgnoreCase);
     const known = await readStatementText({ ...statement, sqlMode: BigInt(statement.sqlMode), text: statement.sql }, ignoreCase, this.ask);
@@ -81,7 +82,8 @@ class Execute {
       return await withDdlLock(context, scope.ref, this.signal, async (session) => {
         await this.requireFence(session);
         const result = await this.carryOut(session, known, { ...plan, joining: joining.map((table) => table.selected) });
-        return (inside) => recordPlan(context.state, inside, scope.ref.migration, { ...result, joining });
+        await context.hooks.at("ddl:before-fence", { migration: scope.ref.migration });
+        return await move(session, (inside) => recordPlan(context.state, inside, scope.ref.migration, { ...result, joining }));
       });
     } catch (error) {
       // Should this fail, its own error is told: a retryable one, behind which the statement is refused again.
