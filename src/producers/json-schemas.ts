@@ -22,6 +22,7 @@ const OUTPUTS: Record<string, z.ZodType> = {
   cutover: cutoverReport,
   "diff-schedule": diffSchedule,
   "diff-schedules": z.array(diffSchedule),
+  "diff-unschedule": z.object({ id: z.string(), name: z.string() }),
   check: z.object({ ok: z.boolean(), problems: z.array(finding) }),
   start: z.object({ id: z.string() }),
   init: z.object({
