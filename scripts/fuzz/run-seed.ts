@@ -1,6 +1,6 @@
 /** One seed: random tables, a migration of them, random transactions and DDL while it copies and follows; at the end both sides must be equal. */
 import { setTimeout as sleep } from "node:timers/promises";
-import mysql, { type Connection } from "mysql2/promise";
+import mysql, { type Connection, type RowDataPacket } from "mysql2/promise";
 import { DroverClient, type MigrationSpecInput } from "../../src/producers/index.js";
 import type { Config } from "../../src/shared/config.js";
 import { DroverError } from "../../src/shared/errors.js";
@@ -92,6 +92,7 @@ class SeedRun implements AsyncDisposable {
     // What two do at once cannot be done again the same; some seeds have one writer.
     if (dice.percent(40)) this.writers.push(await Writer.open({ name: "b", url, schema, dice: new Dice(seed + 1_000_000), log, noKey, ddl: 8 }));
     for (let step = 0; step < steps; step++) {
+      if ((await this.foundNothing()) && (await this.hasTables())) await this.startAnew();
       const commands = dice.percent(5) ? [this.pauseAndResume()] : [];
       if (dice.percent(4)) commands.push(this.diffs.tryToStart());
       this.commands += commands.length;
@@ -134,10 +135,20 @@ class SeedRun implements AsyncDisposable {
     const { client, dice, options: { name, log } } = this;
     const nap = dice.below(1_000);
     log.note("pause");
-    await insist(() => client.pause(name, { timeout: 20_000 }));
-    await sleep(nap);
-    await insist(() => client.resume(name, { timeout: 20_000 }));
+    try {
+      await insist(() => client.pause(name, { timeout: 20_000 }));
+      await sleep(nap);
+      await insist(() => client.resume(name, { timeout: 20_000 }));
+    } catch (error) {
+      if (!(await this.foundNothing())) throw error;
+    }
     log.note("resumed");
+  }
+
+  /** The writers had dropped or renamed all its tables by the time it was planned, which ends a migration as it should. */
+  private async foundNothing(): Promise<boolean> {
+    const { phase, error } = await insist(() => this.client.status(this.options.name));
+    return phase === "failed" && error?.code === "PREFLIGHT_FAILED" && error.message.includes("no base table");
   }
 
   /** The migration is stopped and removed, and begins once more on the target as it is. Nobody writes meanwhile. */
@@ -172,8 +183,15 @@ class SeedRun implements AsyncDisposable {
 
   private async verdict(): Promise<string | null> {
     const { client, options: { name: id, sourceUrl, targetUrl } } = this;
-    const mark = await insist(() => client.sourcePosition(id));
-    if (mark === null) return "the source's position is not known";
+    if (await this.foundNothing()) {
+      if (!(await this.hasTables())) return null;
+      await this.startAnew();
+    }
+    // Not the client's: a migration that is still being planned has none yet.
+    const mark = await this.onServer(sourceUrl, async (db) => {
+      const [rows] = await db.query<RowDataPacket[]>("SELECT @@GLOBAL.gtid_executed AS executed");
+      return String(rows[0]?.["executed"]).replaceAll(/\s/g, "");
+    });
     // A statement may have tables copied anew; it is not streaming then.
     await untilSo("streaming and caught up", async () => {
       const { phase, position, tables, error } = await client.status(id);
@@ -187,6 +205,11 @@ class SeedRun implements AsyncDisposable {
     if (before !== null || (await insist(() => client.status(id))).tables.length === 0) return before;
     await this.diffs.start();
     return await this.diffs.verdict(true);
+  }
+
+  private async hasTables(): Promise<boolean> {
+    const names = await this.onServer(this.options.sourceUrl, (db) => tableNames(db, this.schema));
+    return names.some((table) => !this.aside || !isAside(table));
   }
 
   private async onServer<T>(url: string, work: (db: Connection) => Promise<T>): Promise<T> {
