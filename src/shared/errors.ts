@@ -1,11 +1,11 @@
 /**
- * Every error that Drover raises on purpose has a code and a kind. The kind alone decides what happens next
- * (see `processors/outcome.ts`); the code is for people and scripts. The comment on a code is its manual page.
+ * Every error that Drover raises on purpose has a code and a kind. The kind decides what happens next
+ * (see `processors/outcome.ts`), but for a few codes that are named there and in the processors; the code is for people and scripts. The comment on a code is its manual page.
  */
 
 /** What may be done about an error. */
 export type ErrorKind =
-  /** The user must change a setting, the spec or a server: exit code 2, never retried. */
+  /** The user must change a setting, the spec or a server: exit code 2. A job comes again all the same (CONFIG_INVALID): other workers may have what this one lacks. */
   | "config"
   /** May heal by itself: retried with backoff and jitter. */
   | "retryable"
@@ -49,7 +49,7 @@ export const ERROR_KINDS = {
   FENCE_MOVED: "retryable",
   /** The table's shape is not the one the copy was planned with; the table starts over. */
   TABLE_CHANGED: "retryable",
-  /** No worker answered a command in time; it stays queued. */
+  /** No worker answered a command in time; it stays queued, and what fails is tried again for a while (`processors/control.ts`). */
   NO_ANSWER: "retryable",
   /** What was waited for did not come in time; nothing was changed. */
   TIMEOUT: "retryable",

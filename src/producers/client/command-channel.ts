@@ -161,7 +161,7 @@ export class CommandChannel {
   private async noAnswer(id: string, timeout: number): Promise<DroverError> {
     const given = `within ${timeout / 1000} s`;
     const tried = errorOf(await this.ask(() => this.control().getJob(id)).catch(() => undefined));
-    if (tried !== null) return new DroverError("NO_ANSWER", `the command was not carried out ${given}: ${tried}. It is tried again, and will be carried out when that is over`, { cure: "see to what the message says; `drover status` says whether the command was carried out meanwhile" });
+    if (tried !== null) return new DroverError("NO_ANSWER", `the command was not carried out ${given}: ${tried}. It is tried again (a start for as long as it takes, anything else for two minutes after it was sent), and carried out when that is over`, { cure: "see to what the message says; `drover status` says whether the command was carried out meanwhile" });
     if (await this.workerPresent()) {
       return new DroverError("NO_ANSWER", `no worker answered ${given}, though one is connected to the queue control. The command stays queued, and will still be carried out`, {
         cure: "see the workers' logs; `drover status` says whether the command was carried out meanwhile",

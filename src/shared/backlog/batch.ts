@@ -59,7 +59,7 @@ export interface BatchInfo {
   epoch: number;
   /** The fence's `seq` after this batch. */
   seq: number;
-  /** Positions before and after. Equal for all but the last part of a transaction that is larger than a batch. */
+  /** Positions before and after. Equal for all but the last part of a transaction that goes out in parts. */
   from: string;
   to: string;
   rows: number;

@@ -8,7 +8,7 @@ import { serverError } from "./server-error.js";
 import type { RunOptions, Session, TextRecord, WriteResult } from "./session.js";
 import type { StatementKind } from "./session-observer.js";
 
-/** What we use of mysql2's internals; `test/integration/session.test.ts` fails when a new version changes them. */
+/** What we use of mysql2's internals; every test that reads rows of a server fails when a new version changes them. */
 interface RawPacket {
   buffer: Buffer;
   offset: number;

@@ -86,5 +86,6 @@ function whileUndoing({ source }: MigrationSpec, { readOnlyBefore, readOnlyUndon
 }
 
 function afterFailure(spec: MigrationSpec): string[] {
-  return [`nothing has changed: ${spec.target} follows ${spec.source} as before`, `remove the cause, then: drover cutover ${spec.id}`];
+  const replaced = spec.options.existingTarget === "replace" && spec.objects.some((kind) => kind === "views" || kind === "routines");
+  return [`nothing has changed: ${spec.target} follows ${spec.source} as before`, ...(replaced ? ["views and routines that were replaced on the target by then stay replaced"] : []), `remove the cause, then: drover cutover ${spec.id}`];
 }

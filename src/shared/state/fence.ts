@@ -2,8 +2,8 @@
  * The fence: one row per migration that says how far the target has come. Every write of rows on the target takes a
  * lock on it and checks it inside its own transaction (I3), so a zombie's write finds another value and undoes itself.
  *
- * `seq` counts applied batches; `epoch` changes when work under way must become void without a batch: pause, stop,
- * resume, a table that starts over.
+ * `seq` counts applied batches; `epoch` changes when work under way must become void without a batch
+ * (docs/protocol.md, "Words", says when).
  */
 import { DroverError } from "../errors.js";
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";

@@ -12,8 +12,7 @@ import { TableStore } from "./tables.js";
 import { TargetClaims } from "./target-claims.js";
 import { id } from "./values.js";
 
-/** Every table that holds rows of a migration, the migration's own row last. */
-
+/** Every table that holds rows of a migration, but for `migrations` itself. */
 const MIGRATION_TABLES = ["diff_schedules", "diff_rows", "diff_chunks", "diff_tables", "diffs", "chunks", "tables", "ddl_journal", "objects", "cutovers", "fence"];
 
 export class State {

@@ -6,7 +6,7 @@ import { nameSocket } from "../../shared/mysql/tls-host.js";
 /**
  * The dump of the binlog as zongji opens it: handshake, checksum negotiation, the dump command with a GTID set. Its own decoding
  * never runs: in its `ready` event, right before it enqueues a `BinlogClass`, that class is replaced by one that hands each raw
- * packet on. All knowledge of zongji 0.9.0's and mysql2's insides is in this file; `dump-connection.test.ts` checks it.
+ * packet on. All knowledge of zongji 0.9.0's and mysql2's insides is in this file; `test/integration/binlog-stream.test.ts` fails when a new version changes them.
  */
 
 /** A packet of mysql2, valid during the call only: the payload lies in `buffer` from `offset` to `end`. */

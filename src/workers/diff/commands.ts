@@ -93,7 +93,7 @@ export async function deleteDiff(context: EngineContext, ref: MigrationRef, diff
 
 /**
  * Asks for the repair of a diff's confirmed differences.
- * @throws DroverError NOT_FOUND, WRONG_PHASE (the diff is not completed; the migration was cut over; a repair of the other kind is under way),
+ * @throws DroverError NOT_FOUND, WRONG_PHASE (the diff has not ended; the migration was cut over; a repair of the other kind is under way),
  * PREFLIGHT_FAILED (another migration has the tables by now)
  */
 export async function requestRepair(context: EngineContext, ref: MigrationRef, diffId: string, dryRun: boolean, signal: AbortSignal): Promise<void> {

@@ -2,7 +2,7 @@
  * Compares a key range: hash against hash; where they differ, part against part; where a part is small, row against row.
  * Rows that seem to differ are collected and rechecked together.
  *
- * Memory is bounded by two parts of `leafRows` keys and hashes, and by one batch of candidates.
+ * Memory is bounded by two parts of twice `leafRows` keys and hashes, and by one batch of candidates.
  */
 import type { KeyRange } from "../../shared/keys/key-predicate.js";
 import type { DiffCounts } from "../../shared/state/diff-chunks.js";

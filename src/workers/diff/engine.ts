@@ -143,7 +143,7 @@ export class DiffEngine {
     return "repaired";
   }
 
-  /** Records why a repair cannot go on; one that may heal by itself is tried again. Returns whether it is. */
+  /** Records why a repair cannot go on; one that may heal by itself is tried again. */
   async recordRepairFailure(ref: MigrationRef, diffId: string, error: DroverError): Promise<void> {
     await this.saver.save(`${ref.migration}/${diffId}/repair`, ref.target, async (session) => {
       const diff = await this.state.diffs.read(session, ref.migration, diffId);

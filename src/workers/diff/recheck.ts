@@ -7,7 +7,7 @@
  * - The target row equals the source's second reading: they are the same, whatever was seen before.
  * - The source did not change between its readings and the target differs: the difference is confirmed once. Two readings
  *   may enclose a change and its undoing, so a difference is real only when the same pair of rows was confirmed in
- *   successive rounds: in two, and in two more for each change that was seen in the row.
+ *   successive rounds: in two, and in two more for each change that was seen in the row, but in no more than eight (`MOST_CONFIRMATIONS`).
  * - Otherwise the row is changing: once more, after a pause that grows. After the last round it is inconclusive, never a
  *   mismatch.
  *

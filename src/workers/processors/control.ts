@@ -14,7 +14,7 @@ import { asDroverError, guarded, type JobFunction } from "./outcome.js";
 import { reconcile } from "./reconcile.js";
 
 /**
- * Whoever sent a command has given up by then (milliseconds), and it must not be carried out hours later, when the server is
+ * A command that failed is tried again for so long after it was sent (milliseconds): whoever sent it has given up by then, and it must not be carried out hours later, when the server is
  * back and things have changed. What only says what is to be, and the reconciler's own jobs, go on.
  */
 const COMMAND_PATIENCE = 120_000;

@@ -35,7 +35,7 @@ export function createCopyProcessor(context: ProcessorContext): JobFunction {
     }
   };
 
-  /** FENCE_MOVED starts over, a changed table starts over as a whole, a refusing server is counted. */
+  /** A changed table starts over as a whole, a refusing server is counted; anything else is as `outcome.ts` says. */
   const judgeChunkError = async (ref: MigrationRef, table: number, chunk: number, error: unknown, signal: AbortSignal): Promise<unknown> => {
     if (!(error instanceof DroverError)) return error;
     if (error.code === "TABLE_CHANGED") return await startOver(ref, table, error, signal);

@@ -33,7 +33,8 @@ export async function nextDiffJobs(context: Context, ref: MigrationRef, diffId: 
   const queue = context.queues.diff;
   const [waiting, first] = await Promise.all([queue.getWaitingCount(), queue.getWaiting(0, 0)]);
   // Other diffs' jobs say nothing about this one.
-  if (waiting >= LOW_WATER && (first[0]?.data as { diffId?: string } | undefined)?.diffId === diffId) return;
+  const head = first[0]?.data as Partial<MigrationRef & { diffId: string }> | undefined;
+  if (waiting >= LOW_WATER && head?.diffId === diffId && head.migration === ref.migration) return;
   await put(queue, await neededJobs(context, ref, diffId, signal), false);
 }
 

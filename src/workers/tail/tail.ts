@@ -3,7 +3,7 @@
  * by rows, bytes and time, and appends them. It works for the length of a lease and ends at a boundary, so that the
  * next lease goes on from there, on whatever worker.
  *
- * A transaction larger than a batch goes out in parts. A part's `from` and `to` are both the position before the
+ * A transaction larger than `PART_FACTOR` batches goes out in parts. A part's `from` and `to` are both the position before the
  * transaction; only the last part moves it. So memory is bounded, the fence never claims half a transaction, and after
  * a crash in between the whole transaction is read and applied again from its beginning, which heals the rows that were
  * ahead (docs/protocol.md, "Large transactions").

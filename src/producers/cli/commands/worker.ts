@@ -14,7 +14,7 @@ export function addWorkerCommand(program: Command, cli: Cli): void {
     .summary("run processors until SIGTERM or SIGINT")
     .description("Runs processors for the queues until SIGTERM or SIGINT; then ends its jobs cleanly, within 10 s. A second signal ends it at once.\nAny number of workers, on any hosts; each may die at any moment.")
     .option("--queues <names>", `only these queues: ${QUEUE_NAMES.join(", ")} (default: all)`, choicesArgument(QUEUE_NAMES))
-    .option("--concurrency <n>", "copy and diff jobs at once in this process", integerArgument(1))
+    .option("--concurrency <n>", "copy and diff jobs at once in this process (default: 2 of each)", integerArgument(1))
     .option("--metrics-port <port>", "serve /healthz, /readyz and /metrics on this port, 0 for a free one (default: DROVER_WORKER_PORT; on loopback unless DROVER_WORKER_HOST says otherwise)", integerArgument(0))
     .addHelpText("after", "\nExamples:\n  drover worker\n  drover worker --metrics-port 9464\n  drover worker --queues copy,diff --concurrency 4")
     .action(
