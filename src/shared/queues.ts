@@ -34,7 +34,7 @@ export const DEFAULT_JOB_OPTIONS = {
  * An answer that takes longer than this does not come (milliseconds): Redis' host is gone without a word, and the kernel would go on sending for a
  * quarter of an hour. Longer than BullMQ's blocking commands wait (10 s).
  */
-const SILENCE = 15_000;
+const SILENCE = 30_000;
 
 /** A Redis connection as BullMQ needs it: commands wait for Redis to come back instead of failing. */
 export function openRedis(url: string): Redis {

@@ -22,7 +22,7 @@ async function scene(ctx: TestContext) {
   const connections = new Connections({ config, worker: "w-test" });
   const context: EngineContext = { config, connections, state: new State(config.stateSchema), log: createLogger("silent"), worker: "w-test", hooks: noHooks };
   // As if the test took no time, however slow the machine is: what is a matter of time is set by the tests.
-  const freeze = () => ctx.target.query(`UPDATE ${ctx.stateSchema}.migrations SET started_at=UTC_TIMESTAMP(3) + INTERVAL 1 HOUR, progress_at=UTC_TIMESTAMP(3) + INTERVAL 1 HOUR`);
+  const freeze = () => ctx.target.query(`UPDATE ${ctx.stateSchema}.migrations SET started_at=UTC_TIMESTAMP(3) + INTERVAL 1 HOUR; UPDATE ${ctx.stateSchema}.chunks SET done_at=UTC_TIMESTAMP(3) + INTERVAL 1 HOUR WHERE state='done'`);
   const start = async (id: string, options: MigrationSpecInput["options"] = {}) => {
     await startMigration(context, { id, source: "SRC", target: "DST", tables: [{ schema: ctx.schema, table: id }], options }, signal);
     await freeze();
@@ -36,11 +36,12 @@ async function scene(ctx: TestContext) {
     },
     window: async (id: string) => (await chunkWindow(context, ref(id), signal)).length,
     state: (change: string) => ctx.target.query(change.replaceAll("@", `${ctx.stateSchema}.`)),
-    /** Planned into ten chunks, and as if it had a million rows. */
+    /** Planned into ten chunks, one of them done just now, and as if it had a million rows. */
     startLarge: async () => {
       await start("large", { chunkRows: 1 });
       await advanceMigration(context, ref("large"), signal);
-      await ctx.target.query(`UPDATE ${ctx.stateSchema}.tables SET rows_estimated=1000000 WHERE migration='large'`);
+      await ctx.target.query(`UPDATE ${ctx.stateSchema}.tables SET rows_estimated=1000000 WHERE migration='large'; UPDATE ${ctx.stateSchema}.chunks SET state='done' WHERE migration='large' AND number=1`);
+      await freeze();
     },
     [Symbol.asyncDispose]: () => Promise.resolve(connections.close()),
   };
@@ -68,7 +69,7 @@ test("it waits for no other large one, for none of a lower priority, for none th
   expect(await one.window("large")).toBe(4);
   await one.state("UPDATE @migrations SET spec=JSON_SET(spec, '$.options.priority', 4) WHERE id='small'");
   expect(await one.window("large")).toBe(0);
-  await one.state("UPDATE @migrations SET progress_at=UTC_TIMESTAMP(3) - INTERVAL 6 SECOND WHERE id='large'");
+  await one.state("UPDATE @chunks SET done_at=UTC_TIMESTAMP(3) - INTERVAL 6 SECOND WHERE migration='large' AND state='done'");
   expect(await one.window("large")).toBe(1);
   await one.advance("small");
   expect(await one.window("large")).toBe(0);

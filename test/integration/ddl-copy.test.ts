@@ -1,5 +1,10 @@
 /** DDL of the source while tables are being copied (case 37): these start over, the others go on. */
 import { expect, it } from "vitest";
+import { DroverClient } from "../../src/producers/index.js";
+import { loadConfig } from "../../src/shared/config.js";
+import { createLogger } from "../../src/shared/logger.js";
+import { runWorker } from "../../src/workers/index.js";
+import { testContext } from "../support/context.js";
 import { DdlScene, Gate, Writers, numbered } from "./ddl-scene.js";
 
 const names = ["added", "dropped", "renamed", "modified", "truncated", "moved", "gone", "away", "indexed", "other"];
@@ -105,6 +110,22 @@ it("names of constraints that belong to another table meanwhile: both tables sta
   gate.pass();
   await scene.source("UPDATE other SET p=id WHERE id < 20; INSERT INTO a (id, v) VALUES (1000, 'a')");
   expect(await scene.differences()).toEqual([]);
+});
+
+it("two tables that want one name of a constraint: refused, and not dropped for each other again and again", async () => {
+  await using ctx = await testContext({ allowedKey: () => true });
+  await ctx.source.query(`CREATE DATABASE ${ctx.schema}_b; CREATE TABLE ${ctx.schema}.a (id INT PRIMARY KEY, CONSTRAINT one CHECK (id > 0)); CREATE TABLE ${ctx.schema}_b.b (id INT PRIMARY KEY, CONSTRAINT one CHECK (id > 1))`);
+  const config = loadConfig(ctx.env);
+  const worker = await runWorker({ config, log: createLogger("silent") });
+  const client = new DroverClient({ config });
+  try {
+    await client.startMigration({ id: "m", source: "SRC", target: "DST", tables: [{ schema: ctx.schema }, { schema: `${ctx.schema}_b`, targetSchema: ctx.schema }] });
+    await expect(client.waitFor("m", "copied", { timeout: 30_000 })).rejects.toMatchObject({ code: "MIGRATION_FAILED" });
+    expect((await client.status("m")).error).toMatchObject({ code: "STATEMENT_REFUSED", errno: 3822 });
+  } finally {
+    await worker.close();
+    await client.close();
+  }
 });
 
 it("both ends of a foreign key get another type, and a reference to a column that is new: the other end starts over, too", async () => {

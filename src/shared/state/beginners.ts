@@ -4,7 +4,7 @@
  */
 import { identifier, sql, type ByteSql } from "../mysql/bytes.js";
 import type { Session } from "../mysql/session.js";
-import { NOW, id } from "./values.js";
+import { NOW, id, textOf } from "./values.js";
 
 /** Of more rows than this, by the server's estimate, a migration is no small one. */
 const SMALL_ROWS = 20_000;
@@ -28,15 +28,25 @@ export class BeginnerStore {
    */
   async room(session: Session, migration: string, most: number): Promise<number> {
     const { schema } = this;
-    const small = (of: ByteSql) => sql`((SELECT COALESCE(SUM(t.rows_estimated), 0) FROM ${schema}.tables AS t WHERE t.migration=${of}) <= ${SMALL_ROWS}
-      AND (SELECT COUNT(*) FROM ${schema}.chunks AS c WHERE c.migration=${of} AND c.state='done') < ${SMALL_CHUNKS})`;
+    // Asked for every chunk, and mostly there is nobody: how much there is to copy is counted only where there is.
+    const begun = await session.rows(sql`SELECT other.id, other.phase FROM ${schema}.migrations AS own JOIN ${schema}.migrations AS other
+      ON other.id<>own.id AND other.phase IN ('planning','copying') AND other.started_at > ${NOW} - INTERVAL ${BEGINNING} SECOND AND ${priority("other")} <= ${priority("own")}
+      WHERE own.id=${id(migration)}`);
+    if (begun.length === 0 || (await this.isSmall(session, migration))) return most;
     // One that is planning may be any size: nobody knows yet.
-    const [beginner] = await session.rows(sql`SELECT own.progress_at > ${NOW} - INTERVAL ${PACE} SECOND AS moved FROM ${schema}.migrations AS own
-      WHERE own.id=${id(migration)} AND NOT ${small("own.id" as ByteSql)} AND EXISTS(SELECT 1 FROM ${schema}.migrations AS other
-        WHERE other.id<>own.id AND other.phase IN ('planning','copying') AND other.started_at > ${NOW} - INTERVAL ${BEGINNING} SECOND
-          AND ${priority("other")} <= ${priority("own")} AND (other.phase='planning' OR ${small("other.id" as ByteSql)}))`);
-    if (beginner === undefined) return most;
-    return beginner["moved"] === "1" ? 0 : 1;
+    let beginner = begun.some((other) => other["phase"] === "planning");
+    for (const other of begun) beginner ||= await this.isSmall(session, textOf(other, "id"));
+    if (!beginner) return most;
+    const [latest] = await session.rows(sql`SELECT 1 AS moved FROM (SELECT done_at FROM ${schema}.chunks WHERE migration=${id(migration)} AND state='done' ORDER BY table_number DESC, number DESC LIMIT 16) AS newest
+      WHERE done_at > ${NOW} - INTERVAL ${PACE} SECOND LIMIT 1`);
+    return latest === undefined ? 1 : 0;
+  }
+
+  private async isSmall(session: Session, migration: string): Promise<boolean> {
+    const { schema } = this;
+    const [row] = await session.rows(sql`SELECT (SELECT COALESCE(SUM(rows_estimated), 0) FROM ${schema}.tables WHERE migration=${id(migration)}) <= ${SMALL_ROWS}
+      AND (SELECT COUNT(*) FROM (SELECT 1 FROM ${schema}.chunks WHERE migration=${id(migration)} AND state='done' LIMIT ${SMALL_CHUNKS}) AS done) < ${SMALL_CHUNKS} AS small`);
+    return row?.["small"] === "1";
   }
 }
 

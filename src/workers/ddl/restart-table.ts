@@ -37,6 +37,9 @@ import { requireTargetPlace } from "../planner/target-place.js";
  */
 export type RestartOutcome = "restarted" | "missing" | "not-due";
 
+/** How often a CREATE is tried again that was refused for the sake of something that is not there any more. */
+const AGAIN = 5;
+
 /** Starts a table over, or goes on with one that is `pending`. For a migration in the phase `copying`. */
 export async function restartTable(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<RestartOutcome> {
   const { connections, state } = context;
@@ -77,48 +80,53 @@ async function startOver(context: EngineContext, ref: MigrationRef, table: Migra
 }
 
 async function createPending(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<RestartOutcome> {
-  for (;;) {
+  for (let again = AGAIN; ; ) {
     const outcome = await createOnce(context, ref, number, signal);
+    if (outcome instanceof DroverError) {
+      // What stood in the way is gone, or is something that nobody sees.
+      if (again-- === 0) throw outcome;
+      continue;
+    }
     if (typeof outcome === "string") return outcome;
     // As the source is now, the other one was altered too, and its turn to be created anew comes.
-    await clearAway(context, ref, outcome.inTheWay, signal);
+    if ("inTheWay" in outcome) await clearAway(context, ref, outcome.inTheWay, signal);
+    // Of a source that lags, or has lost something, a definition that is read at once is as old.
+    else await context.connections.use(outcome.source, "source", signal, (session) => waitUntilVisible(session, outcome.passed, signal));
   }
 }
 
-async function createOnce(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<RestartOutcome | { inTheWay: MigrationTable }> {
+async function createOnce(context: EngineContext, ref: MigrationRef, number: number, signal: AbortSignal): Promise<RestartOutcome | DroverError | { inTheWay: MigrationTable } | { passed: string; source: string }> {
   const { connections, state, hooks } = context;
   return await withDdlLock(context, ref, signal, async (session) => {
     await keepBuildersOut(context, ref, number, session);
-    for (;;) {
-      const migration = await state.migrations.require(session, ref.migration);
-      const tables = await state.tables.list(session, ref.migration);
-      const table = tables.find((t) => t.number === number);
-      if (migration.phase !== "copying" || table === undefined) return "not-due";
-      if (table.phase !== "pending") return "restarted";
-      const source = await presentTable(context, migration.spec.source, table.source, signal);
-      if (source === null) return "missing";
-      const isMariaDb = await connections.use(migration.spec.source, "source", signal, async (s) => {
-        await ensureTargetSchema(s, session, table.source.schema, table.target.schema);
-        return s.isMariaDb;
-      });
-      const problem = keyProblem(migration.spec, source.definition, table.where, isMariaDb);
-      if (problem !== null) throw new DroverError("DDL_UNSUPPORTED", `the table cannot be followed: ${problem.message}`, { cure: "give it a primary key on the source, then resume" });
-      await requireTargetPlace(context, migration.spec, [table], tables, signal);
-      requireTransactions(source.definition, migration.spec.source, "now");
-      const fresh: MigrationTable = { ...table, ...source, rowsEstimated: source.definition.rowsEstimated };
-      await hooks.at("table:before-create", { migration: ref.migration, table: number });
-      const created = await createTarget(context, ref, session, migration, fresh).catch(async (error: unknown) => {
-        const inTheWay = await tableInTheWay(context, ref, migration.spec.source, error, fresh, tables, signal);
-        if (inTheWay === null) throw error;
-        return { inTheWay };
-      });
-      if ("inTheWay" in created) return created;
-      await hooks.at("table:after-create", { migration: ref.migration, table: number });
-      if (await recordCreated(context, ref, session, { ...created, phase: "planning" })) return "restarted";
-      // The fence has passed the position of this definition: of a source that lags, or has lost something, one that is read at once is as old.
-      const fence = await state.fence.require(session, ref.migration);
-      await connections.use(migration.spec.source, "source", signal, (s) => waitUntilVisible(s, fence.position, signal));
-    }
+    const migration = await state.migrations.require(session, ref.migration);
+    const tables = await state.tables.list(session, ref.migration);
+    const table = tables.find((t) => t.number === number);
+    if (migration.phase !== "copying" || table === undefined) return "not-due";
+    if (table.phase !== "pending") return "restarted";
+    const source = await presentTable(context, migration.spec.source, table.source, signal);
+    if (source === null) return "missing";
+    const isMariaDb = await connections.use(migration.spec.source, "source", signal, async (s) => {
+      await ensureTargetSchema(s, session, table.source.schema, table.target.schema);
+      return s.isMariaDb;
+    });
+    const problem = keyProblem(migration.spec, source.definition, table.where, isMariaDb);
+    if (problem !== null) throw new DroverError("DDL_UNSUPPORTED", `the table cannot be followed: ${problem.message}`, { cure: "give it a primary key on the source, then resume" });
+    await requireTargetPlace(context, migration.spec, [table], tables, signal);
+    requireTransactions(source.definition, migration.spec.source, "now");
+    const fresh: MigrationTable = { ...table, ...source, rowsEstimated: source.definition.rowsEstimated };
+    await hooks.at("table:before-create", { migration: ref.migration, table: number });
+    const created = await createTarget(context, ref, session, migration, fresh).catch(async (error: unknown) => {
+      const inTheWay = await tableInTheWay(context, ref, migration.spec.source, error, fresh, tables, signal);
+      if (inTheWay === null || !(error instanceof DroverError)) throw error;
+      return inTheWay === "gone" ? error : { inTheWay };
+    });
+    if (created instanceof DroverError || "inTheWay" in created) return created;
+    await hooks.at("table:after-create", { migration: ref.migration, table: number });
+    if (await recordCreated(context, ref, session, { ...created, phase: "planning" })) return "restarted";
+    // The fence has passed the position of this definition.
+    const fence = await state.fence.require(session, ref.migration);
+    return { passed: fence.position, source: migration.spec.source };
   });
 }
 

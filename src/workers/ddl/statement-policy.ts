@@ -4,7 +4,7 @@ import { readTableDefinition } from "../../shared/columns/read-table.js";
 import type { TableName } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
 import type { BinlogStatement } from "../binlog/events.js";
-import { notFollowed } from "../tail/followed-tables.js";
+import { notFollowed } from "../tail/missed-tables.js";
 import type { StatementDecision, StatementPolicy, StatementScope } from "../tail/statements.js";
 import { concernsOf, nameOf, type Concerns, type KnownTables } from "./concerns.js";
 import { followNames } from "./follow-names.js";

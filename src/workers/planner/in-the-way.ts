@@ -2,6 +2,8 @@
  * What keeps a target table from being created although its definition is right: another table of the same migration that is still as the
  * source had it earlier. The source's own tables fit each other, so the other one was altered there too, and its turn comes.
  *
+ * One that is as the source has it is not in the way: two tables of a migration may want one name, of two schemas or of a server that has names per table.
+ *
  * - Names of CHECK and FOREIGN KEY constraints belong to the schema: the source may have given one to another table since.
  * - Both ends of a foreign key must fit: types of columns, a unique key that is referenced.
  */
@@ -21,21 +23,23 @@ const NAME_TAKEN = [3822, 1826, 1005, 1022];
 const ENDS_DIFFER = [3780, 3734, 6125, 1822, 1215, 1005];
 
 /**
- * Of the migration's other tables, one whose target stands in the way of creating this table; null when the error is of another kind.
+ * Of the migration's other tables, one whose target stands in the way of creating this table; null when the error is of another kind. `gone`: what stood
+ * in the way has been dropped meanwhile, by whoever creates it anew.
  * @param error of the CREATE, whose session it has ended
  * @param source the source connection's name
+ * @param others as they were before the CREATE
  */
-export async function tableInTheWay(context: EngineContext, ref: MigrationRef, source: string, error: unknown, table: MigrationTable, others: readonly MigrationTable[], signal: AbortSignal): Promise<MigrationTable | null> {
+export async function tableInTheWay(context: EngineContext, ref: MigrationRef, source: string, error: unknown, table: MigrationTable, others: readonly MigrationTable[], signal: AbortSignal): Promise<MigrationTable | "gone" | null> {
   if (!(error instanceof DroverError)) return null;
   // One that only joins has a target that is not ours yet.
   const ours = others.filter((other) => other.number !== table.number && (other.phase !== "pending" || other.generation > 0));
   const errno = error.errno ?? 0;
   const onTarget = <T>(look: (session: Session) => Promise<T>) => context.connections.use(ref.target, "target", signal, look);
+  const ends = ENDS_DIFFER.includes(errno) ? await onTarget((session) => otherEnds(session, table, ours)) : null;
+  for (const end of ends ?? []) if (await isBehind(context, source, end, signal)) return end;
   const owner = NAME_TAKEN.includes(errno) ? await onTarget((session) => constraintOwner(session, table, ours)) : null;
-  if (owner !== null) return owner;
-  const ends = ENDS_DIFFER.includes(errno) ? await onTarget((session) => otherEnds(session, table, ours)) : [];
-  for (const end of ends) if (await isBehind(context, source, end, signal)) return end;
-  return null;
+  if (owner === "gone" || (owner !== null && (await isBehind(context, source, owner, signal)))) return owner;
+  return ends?.length === 0 ? "gone" : null;
 }
 
 /** Whether the source's table is another one than was recorded, or gone. */
@@ -44,24 +48,21 @@ export async function isBehind(context: EngineContext, source: string, table: Mi
   return now === null || !sameDefinition(now.definition, table.definition);
 }
 
-async function constraintOwner(session: Session, { definition, target }: MigrationTable, tables: readonly MigrationTable[]): Promise<MigrationTable | null> {
+async function constraintOwner(session: Session, { definition, target }: MigrationTable, tables: readonly MigrationTable[]): Promise<MigrationTable | "gone" | null> {
   const names = parseShowCreate(definition.createStatement).items.filter((item) => item.startsWith("CONSTRAINT `")).map((item) => textLiteral(quotedName(item) ?? ""));
   if (names.length === 0) return null;
   const rows = await session.rows(sql`SELECT DISTINCT TABLE_SCHEMA AS ts, TABLE_NAME AS tn FROM information_schema.TABLE_CONSTRAINTS
     WHERE CONSTRAINT_SCHEMA=${textLiteral(target.schema)} AND CONSTRAINT_TYPE IN ('CHECK', 'FOREIGN KEY') AND CONSTRAINT_NAME IN (${names.join(",") as ByteSql})`);
-  return named(tables, rows.map((row) => ({ schema: row["ts"] ?? "", table: row["tn"] ?? "" })))[0] ?? null;
+  return rows.length === 0 ? "gone" : (named(tables, rows.map((row) => ({ schema: row["ts"] ?? "", table: row["tn"] ?? "" })))[0] ?? null);
 }
 
-/** Tables that are there and whose foreign keys lead to this one, or this one's to them. */
+/** Tables whose foreign keys lead to this one, or this one's to them. */
 async function otherEnds(session: Session, { definition, target }: MigrationTable, tables: readonly MigrationTable[]): Promise<MigrationTable[]> {
   const rows = await session.rows(sql`SELECT DISTINCT TABLE_SCHEMA AS ts, TABLE_NAME AS tn FROM information_schema.KEY_COLUMN_USAGE
     WHERE REFERENCED_TABLE_SCHEMA=${textLiteral(target.schema)} AND REFERENCED_TABLE_NAME=${textLiteral(target.table)}`);
   const children = rows.map((row) => ({ schema: row["ts"] ?? "", table: row["tn"] ?? "" }));
   const parents = referencedTables(definition.createStatement).map(({ schema, table }) => ({ schema: schema ?? target.schema, table }));
-  const ends = named(tables, [...parents, ...children]);
-  const present = await session.rows(sql`SELECT TABLE_SCHEMA AS ts, TABLE_NAME AS tn FROM information_schema.TABLES WHERE TABLE_SCHEMA IN (${[target.schema, ...ends.map((end) => end.target.schema)].map(textLiteral).join(",") as ByteSql})`);
-  const there = new Set(present.map((row) => keyOf({ schema: row["ts"] ?? "", table: row["tn"] ?? "" })));
-  return ends.filter((end) => there.has(keyOf(end.target)));
+  return named(tables, [...parents, ...children]);
 }
 
 function named(tables: readonly MigrationTable[], names: readonly TableName[]): MigrationTable[] {

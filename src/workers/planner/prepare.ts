@@ -39,7 +39,9 @@ export async function prepareMigration(context: EngineContext, ref: MigrationRef
   await withPulse(context, ref, signal, async () => {
     for (let rest = pending; rest.length > 0; ) {
       const portion = rest.slice(0, PORTION);
-      const left = await createTargets(context, ref, migration, portion, signal);
+      const { left, created } = await createTargets(context, ref, migration, portion, signal);
+      // The refusal has ended the session, and the lock with it: under the lock again, and only what nobody else has taken up meanwhile.
+      if (left !== null) await withDdlLock(context, ref, signal, (session) => recordCreated(context, ref, session, created));
       rest = rest.slice(left === null ? portion.length : portion.indexOf(left) + 1);
     }
   });
@@ -123,9 +125,10 @@ async function requireNoPreparedTransactions(context: EngineContext, source: str
 
 /**
  * One worker at a time, and only tables that are `pending`: a turn of the reconciler may come while another one is at it.
- * @returns a table that is left `pending`, since the source was altered meanwhile: those behind it are not looked at yet
+ * @returns `left`: a table that is left `pending`, since the source was altered meanwhile; those behind it are not looked at yet, and those before
+ * it, `created`, are not recorded
  */
-async function createTargets(context: EngineContext, ref: MigrationRef, { spec }: Migration, numbers: readonly number[], signal: AbortSignal): Promise<number | null> {
+async function createTargets(context: EngineContext, ref: MigrationRef, { spec }: Migration, numbers: readonly number[], signal: AbortSignal): Promise<{ left: number | null; created: MigrationTable[] }> {
   const { connections, state } = context;
   return await withDdlLock(context, ref, signal, async (session) => {
     const schemas = new Set<string>();
@@ -151,10 +154,8 @@ async function createTargets(context: EngineContext, ref: MigrationRef, { spec }
       created.push(made);
     }
     // All at once, for a commit costs as much as a small table. What is not recorded is empty yet, and is found so or created anew.
-    // A refusal has ended the session, and the lock with it.
     if (left === null) await recordCreated(context, ref, session, created);
-    else await connections.use(ref.target, "target", signal, (fresh) => recordCreated(context, ref, fresh, created));
-    return left;
+    return { left, created };
   });
 }
 

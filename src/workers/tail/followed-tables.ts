@@ -5,17 +5,11 @@ import { DroverError } from "../../shared/errors.js";
 import { Position } from "../../shared/mysql/position.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { BinlogTable, CellFormat, RowSink } from "../binlog/events.js";
+import { notFollowed } from "./missed-tables.js";
 import { shapeDifference, type SourceNaming } from "./shape-difference.js";
 
 /** Types of MariaDB whose cells are texts, though the binlog shows bytes. */
 const FORMATS: Record<string, CellFormat> = { uuid: "uuid", inet4: "inet4", inet6: "inet6" };
-
-/** Mode `follow` begins with the tables of now at a position of then: of one that was dropped or renamed in between nobody would tell the target. */
-export function notFollowed({ schema, table }: TableName, what: string): DroverError {
-  return new DroverError("DDL_UNSUPPORTED", `${schema}.${table} is selected and was not there under this name when the migration began, but ${what} behind "startPosition"`, {
-    cure: "it was dropped or renamed on the source since that position: do the same on the target, and begin at a position behind it; or leave the table out (exclude)",
-  });
-}
 
 export type RowReceiver = (table: MigrationTable, beforeKey: string | null, afterKey: string | null, after: Buffer | null) => void;
 

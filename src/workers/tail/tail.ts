@@ -12,22 +12,23 @@ import { randomInt } from "node:crypto";
 import { sleep } from "../../shared/abort.js";
 import { encodeBatch } from "../../shared/backlog/batch.js";
 import type { BacklogChain } from "../../shared/backlog/chain.js";
+import type { TableName } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
 import { tlsOptions } from "../../shared/mysql/open-session.js";
 import type { ServerAddress } from "../../shared/mysql/server-address.js";
 import { Position } from "../../shared/mysql/position.js";
 import { allowsNoKey } from "../../shared/selection/no-key.js";
-import { SelectionMap } from "../../shared/selection/selection-map.js";
 import type { Migration } from "../../shared/state/migrations.js";
 import type { MigrationTable } from "../../shared/state/tables.js";
 import type { BinlogHandler, BinlogStatement, TransactionStart } from "../binlog/events.js";
 import { openBinlogStream, type BinlogStream } from "../binlog/stream.js";
 import type { EngineContext, MigrationRef } from "../context.js";
-import { waitUntilVisible } from "../visibility.js";
+import { waitUntilKnown } from "../visibility.js";
 import { BatchBuilder } from "./batch-builder.js";
 import { BACKLOG_POLL, BatchSender } from "./batch-sender.js";
 import { isFollowing, readBeginning, type Beginning } from "./beginning.js";
 import { FollowedTables } from "./followed-tables.js";
+import { readMissed } from "./missed-tables.js";
 import { readSourceNaming, type SourceNaming } from "./shape-difference.js";
 import type { StatementPolicy } from "./statements.js";
 
@@ -57,10 +58,11 @@ export async function runTail(context: EngineContext, ref: MigrationRef, options
   if (begin === null) return "not-due";
   const naming = await context.connections.use(begin.migration.spec.source, "source", signal, async (session) => {
     // A source that was failed over to and has lost what we applied sends its stream all the same: it looks for its own transactions only.
-    await waitUntilVisible(session, begin.tip.position, signal);
+    await waitUntilKnown(session, begin.tip.position, signal);
     return await readSourceNaming(session);
   });
-  const tail = new Tail(context, ref, options, begin, naming);
+  const isMissed = await readMissed(context, ref, begin.migration, naming.ignoreCase, signal);
+  const tail = new Tail(context, ref, options, begin, naming, isMissed);
   return await tail.run(signal);
 }
 
@@ -92,7 +94,7 @@ class Tail implements BinlogHandler {
   private shownError = { at: "", since: 0 };
   private wake: (() => void) | null = null;
 
-  constructor(context: EngineContext, ref: MigrationRef, options: TailOptions, begin: Beginning, naming: SourceNaming) {
+  constructor(context: EngineContext, ref: MigrationRef, options: TailOptions, begin: Beginning, naming: SourceNaming, isMissed: (name: TableName) => boolean) {
     this.context = context;
     this.ref = ref;
     this.options = options;
@@ -100,10 +102,8 @@ class Tail implements BinlogHandler {
     this.epoch = begin.tip.epoch;
     this.position = Position.parse(begin.tip.position);
     const { spec } = begin.migration;
-    const selection = new SelectionMap(spec, naming.ignoreCase);
     this.tables = new FollowedTables(begin.tables, this.position, naming, (table, beforeKey, afterKey, after) => this.onRow(table, beforeKey, afterKey, after),
-      (table) => table.where === null && allowsNoKey(spec, table.source),
-      (name) => spec.mode === "follow" && spec.options.ddl !== "ignore" && selection.select(name) !== null);
+      (table) => table.where === null && allowsNoKey(spec, table.source), isMissed);
     this.sender = new BatchSender({
       chain: options.chain,
       tip: begin.tip,
