@@ -35,7 +35,7 @@ test("no row value and no credential outside of batch payloads", { timeout: 400_
   monitor.on("monitor", (_time: string, args: string[]) => found.look("Redis command", withoutPayload(args).join(" ")));
   const env = { ...ctx.env, DROVER_LOG_LEVEL: "trace", DROVER_API_TOKEN: TOKEN, DROVER_CONNECTION_OLD: `mysql://old:${PASSWORD}@127.0.0.1:1/` };
   try {
-    await using worker = new DroverService(["worker"], { env });
+    await using worker = new DroverService(["worker", "--metrics-port", "0"], { env });
     await using service = new DroverService(["board", "--port", "0", "--host", "127.0.0.1", "--json"], { env });
     await service.says('"url"');
     const board = (JSON.parse(service.output().stdout) as { url: string }).url;
@@ -45,6 +45,22 @@ test("no row value and no credential outside of batch payloads", { timeout: 400_
       const text = await answer.text();
       found.look(`${method} ${path}`, text + JSON.stringify([...answer.headers]));
       return (text.startsWith("{") ? JSON.parse(text) : text) as T;
+    };
+    // What a browser sees of it all the time.
+    const stream = new AbortController();
+    let events = 0;
+    const seen = (async () => {
+      const { body } = await fetch(new URL("/events", board), { headers: { authorization: `Bearer ${TOKEN}` }, signal: stream.signal });
+      for await (const part of (body ?? new ReadableStream<Uint8Array>()).pipeThrough(new TextDecoderStream())) {
+        events += 1;
+        found.look("GET /events", part);
+      }
+    })().catch((error: unknown) => {
+      if (!stream.signal.aborted) throw error;
+    });
+    const ownPages = async () => {
+      const [url] = /http:\/\/[\d.:]+/.exec(worker.output().stderr) ?? [];
+      for (const path of ["/metrics", "/healthz", "/readyz"]) found.look(`worker's ${path}`, await (await fetch(new URL(path, url))).text());
     };
     const migration = "/api/v1/migrations/shop";
     const cli = async (...args: string[]) => {
@@ -87,7 +103,11 @@ test("no row value and no credential outside of batch payloads", { timeout: 400_
     await statusIs({ error: { code: expect.any(String) } });
     await everyPage(ask, migration);
     await cli("status", "shop", "--json");
+    await ownPages();
     await ask("POST", `${migration}/stop`);
+    stream.abort();
+    await seen;
+    expect(events).toBeGreaterThan(3);
 
     for (const [name, text] of await stateRows(ctx)) found.look(`state schema, ${name}`, text);
     found.look("keys of Redis", (await ctx.redis.keys(`${ctx.prefix}*`)).join("\n"));
