@@ -19,8 +19,8 @@ import { sameDefinition } from "./source-table.js";
 
 /** Duplicate name of a CHECK, of a foreign key (MySQL; MariaDB says 1005 with the engine's 121, or 1022). */
 const NAME_TAKEN = [3822, 1826, 1005, 1022];
-/** Columns that do not fit, no such column, no (unique) key that is referenced; MariaDB says 1005 with the engine's 150. */
-const ENDS_DIFFER = [3780, 3734, 6125, 1822, 1215, 1005];
+/** Columns that do not fit, no such column, no (unique) key that is referenced, partitions at either end; MariaDB says 1005 with the engine's 150. */
+const ENDS_DIFFER = [3780, 3734, 6125, 1822, 1215, 1506, 1005];
 
 /**
  * Of the migration's other tables, one whose target stands in the way of creating this table; null when the error is of another kind. `gone`: what stood
