@@ -35,6 +35,8 @@ export async function tableInTheWay(context: EngineContext, ref: MigrationRef, s
   const ours = others.filter((other) => other.number !== table.number && (other.phase !== "pending" || other.generation > 0));
   const errno = error.errno ?? 0;
   const onTarget = <T>(look: (session: Session) => Promise<T>) => context.connections.use(ref.target, "target", signal, look);
+  // The definition that was refused is not the source's any more: it fitted what was there then.
+  if ((NAME_TAKEN.includes(errno) || ENDS_DIFFER.includes(errno)) && (await isBehind(context, source, table, signal))) return "gone";
   const ends = ENDS_DIFFER.includes(errno) ? await onTarget((session) => otherEnds(session, table, ours)) : null;
   for (const end of ends ?? []) if (await isBehind(context, source, end, signal)) return end;
   const owner = NAME_TAKEN.includes(errno) ? await onTarget((session) => constraintOwner(session, table, ours)) : null;
