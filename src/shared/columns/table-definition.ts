@@ -56,3 +56,8 @@ export interface TableDefinition {
 export function copiedColumns(definition: Pick<TableDefinition, "columns">): ColumnDefinition[] {
   return definition.columns.filter((column) => column.generated === null);
 }
+
+/** The same for every way in which a server may show a name: in the case that it was given, or all in lower case. Two tables may share it. */
+export function foldedName({ schema, table }: TableName): string {
+  return JSON.stringify([schema, table]).toLowerCase();
+}

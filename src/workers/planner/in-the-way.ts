@@ -8,7 +8,7 @@
  * - Both ends of a foreign key must fit: types of columns, a unique key that is referenced.
  */
 import { parseShowCreate, quotedName, referencedTables } from "../../shared/columns/show-create.js";
-import type { TableName } from "../../shared/columns/table-definition.js";
+import { foldedName, type TableName } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
 import { sql, textLiteral, type ByteSql } from "../../shared/mysql/bytes.js";
 import type { Session } from "../../shared/mysql/session.js";
@@ -68,11 +68,6 @@ async function otherEnds(session: Session, { definition, target }: MigrationTabl
 }
 
 function named(tables: readonly MigrationTable[], names: readonly TableName[]): MigrationTable[] {
-  const keys = new Set(names.map(keyOf));
-  return tables.filter((table) => keys.has(keyOf(table.target)));
-}
-
-/** Servers show names in the case that they were given, or all in lower case. */
-function keyOf({ schema, table }: TableName): string {
-  return JSON.stringify([schema, table]).toLowerCase();
+  const keys = new Set(names.map(foldedName));
+  return tables.filter((table) => keys.has(foldedName(table.target)));
 }

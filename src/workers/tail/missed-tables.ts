@@ -1,5 +1,5 @@
 /** Mode `follow` begins with the tables of now at a position of then: of one that was dropped or renamed in between nobody would tell the target. */
-import type { TableName } from "../../shared/columns/table-definition.js";
+import { foldedName, type TableName } from "../../shared/columns/table-definition.js";
 import { DroverError } from "../../shared/errors.js";
 import { sql, textLiteral, type ByteSql } from "../../shared/mysql/bytes.js";
 import { SelectionMap } from "../../shared/selection/selection-map.js";
@@ -22,15 +22,10 @@ export async function readMissed(context: EngineContext, ref: MigrationRef, { sp
   const schemas = [...new Set(spec.tables.map((table) => table.targetSchema))].map(textLiteral).join(",") as ByteSql;
   const rows = await context.connections.use(ref.target, "target", signal, (session) =>
     session.rows(sql`SELECT TABLE_SCHEMA AS ts, TABLE_NAME AS tn FROM information_schema.TABLES WHERE TABLE_TYPE='BASE TABLE' AND TABLE_SCHEMA IN (${schemas})`));
-  const there = new Set(rows.map((row) => keyOf({ schema: row["ts"] ?? "", table: row["tn"] ?? "" })));
+  const there = new Set(rows.map((row) => foldedName({ schema: row["ts"] ?? "", table: row["tn"] ?? "" })));
   const selection = new SelectionMap(spec, ignoreCase);
   return (name) => {
     const selected = selection.select(name);
-    return selected !== null && there.has(keyOf(selected.target));
+    return selected !== null && there.has(foldedName(selected.target));
   };
-}
-
-/** Servers show names in the case that they were given, or all in lower case. */
-function keyOf({ schema, table }: TableName): string {
-  return JSON.stringify([schema, table]).toLowerCase();
 }
